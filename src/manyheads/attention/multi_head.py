@@ -1,0 +1,93 @@
+"""Multi-head attention, section 3.2.2 of the paper:
+
+    MultiHead(Q, K, V) = Concat(head_1, …, head_h) · W_O
+    head_i = Attention(Q·W_i^Q, K·W_i^K, V·W_i^V)        with d_k = d_v = d_model / h
+
+The h projections of each kind are one matrix, and the head axis behaves as a second batch axis, so all heads are
+computed at once. The three projections are one matrix too, `inputs` [3D, D], applied whole in self-attention and in
+parts where queries and keys come from different places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from manyheads.attention.cache import Cache, KeysValues
+from manyheads.attention.dot_product import DotProductAttention
+from manyheads.attention.masks import Mask
+
+
+class Mechanism(Protocol):
+    """What happens inside a head: any attention that maps queries, keys, values and a mask to outputs."""
+
+    def __call__(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask) -> Tensor:
+        """Return the outputs [B, H, T, Dh] of queries [B, H, T, Dh] over keys and values [B, H, S, Dh]."""
+        ...
+
+    def weights(self, queries: Tensor, keys: Tensor, mask: Mask) -> Tensor:
+        """Return the weights [B, H, T, S] with which the values are averaged."""
+        ...
+
+
+class MultiHeadAttention(nn.Module):
+    """h attentions side by side, each on its own d_model/h-wide projection of queries, keys and values."""
+
+    observer: Callable[[Tensor], None] | None = None  # set by `record_attention`, for the length of its block
+
+    def __init__(self, width: int, heads: int, *, bias: bool = True, mechanism: Mechanism | None = None) -> None:
+        super().__init__()
+        assert width % heads == 0, "the configuration refuses this before a model is built"
+        self.width, self.heads = width, heads
+        self.inputs = nn.Parameter(torch.empty(3 * width, width))
+        self.inputs_bias = nn.Parameter(torch.zeros(3 * width)) if bias else None
+        self.output = nn.Linear(width, width, bias=bias)
+        self.mechanism: Mechanism = mechanism or DotProductAttention()
+        self._initialise()
+
+    def _initialise(self) -> None:
+        """Glorot-uniform weights for each of the four projections alone, biases zero."""
+        for projection in (*self.inputs.detach().chunk(3), self.output.weight):
+            nn.init.xavier_uniform_(projection)
+        if self.output.bias is not None:
+            nn.init.zeros_(self.output.bias)
+
+    def forward(self, inputs: Tensor, mask: Mask, cache: Cache | None = None) -> Tensor:
+        """Self-attention: return [B, T, D] for inputs [B, T, D], which also see what the cache remembers."""
+        queries, keys, values = self._project(inputs, 0, 3)
+        seen = KeysValues(keys, values)
+        return self._attend(queries, seen if cache is None else cache.append(seen), mask)
+
+    def across(self, inputs: Tensor, memory: KeysValues, mask: Mask) -> Tensor:
+        """Encoder–decoder attention: return [B, T, D] for inputs [B, T, D] that look at `memory`."""
+        (queries,) = self._project(inputs, 0, 1)
+        return self._attend(queries, memory, mask)
+
+    def keys_values(self, memory: Tensor) -> KeysValues:
+        """Project an encoder's output [B, S, D] once, for any number of calls of `across`."""
+        return KeysValues(*self._project(memory, 1, 3))
+
+    def _project(self, inputs: Tensor, first: int, last: int) -> tuple[Tensor, ...]:
+        """Apply the projections first…last of (query, key, value) to [B, T, D]: one [B, H, T, Dh] each."""
+        rows = slice(first * self.width, last * self.width)
+        bias = None if self.inputs_bias is None else self.inputs_bias[rows]
+        projected = F.linear(inputs, self.inputs[rows], bias)
+        batch, length, _ = inputs.shape
+        parts = projected.view(batch, length, last - first, self.heads, self.width // self.heads)
+        return parts.permute(2, 0, 3, 1, 4).unbind()
+
+    def _attend(self, queries: Tensor, seen: KeysValues, mask: Mask) -> Tensor:
+        """Attend in every head, join the heads and apply W_O: [B, H, T, Dh] → [B, T, D]."""
+        if self.observer is None:
+            heads = self.mechanism(queries, seen.keys, seen.values, mask)
+        else:
+            weights = self.mechanism.weights(queries, seen.keys, mask)
+            self.observer(weights)
+            heads = weights @ seen.values
+        joined = heads.transpose(1, 2).reshape(queries.shape[0], queries.shape[2], self.width)
+        projected: Tensor = self.output(joined)
+        return projected

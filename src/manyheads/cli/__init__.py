@@ -1,0 +1,26 @@
+"""The command `manyheads`: one verb, one file, one help page. Nothing heavy is imported before a verb needs it."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command; a user's mistake is told in a sentence and ends with status 2."""
+    from manyheads.cli.app import app
+    from manyheads.errors import ManyheadsError
+
+    debug = "--debug" in sys.argv  # wherever it stands, before the verb or behind it
+    try:
+        app(args=[argument for argument in sys.argv[1:] if argument != "--debug"])
+    except ManyheadsError as error:
+        if debug:
+            raise
+        print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        raise SystemExit(130) from None
+    except BrokenPipeError:  # the reader of our output has gone, as with `| head`
+        sys.stderr.close()
+        raise SystemExit(141) from None

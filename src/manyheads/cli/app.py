@@ -1,0 +1,47 @@
+"""The table of verbs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from manyheads import __version__
+from manyheads.cli import data, describe, evaluate, recipe, score, train, translate, validate
+
+app = typer.Typer(
+    name="manyheads",
+    help="Train, evaluate and translate with Transformers, and look inside them.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=True,
+)
+
+for verb in (
+    train.train,
+    translate.translate,
+    evaluate.evaluate,
+    score.score,
+    describe.describe,
+    validate.validate,
+):
+    app.command()(verb)
+app.add_typer(recipe.app)
+app.add_typer(data.app)
+
+
+def _print_version(asked: bool) -> None:
+    """Print the version and leave."""
+    if asked:
+        typer.echo(f"manyheads {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Train, evaluate and translate with Transformers, and look inside them."""

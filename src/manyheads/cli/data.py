@@ -1,0 +1,110 @@
+"""`manyheads data`: the public corpora by name: `list` shows them, `get` puts one into the data folder."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from manyheads.data.download import FileProgress
+
+app = typer.Typer(name="data", help="Public corpora by name: list them, get one.", no_args_is_help=True)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+@app.command("list")
+def list_corpora(as_json: AsJson = False) -> None:
+    """Show the public corpora that the catalogue knows, with their size and licence."""
+    from manyheads.data.catalogue import CATALOGUE
+
+    if as_json:
+        import json
+        from dataclasses import asdict
+
+        typer.echo(json.dumps([asdict(corpus) for corpus in CATALOGUE], ensure_ascii=False, indent=2))
+        return
+    from rich.box import SIMPLE
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=SIMPLE)
+    table.add_column("name", no_wrap=True)
+    table.add_column("what it is", overflow="fold")
+    table.add_column("MB", justify="right", no_wrap=True)
+    table.add_column("licence as stated there", overflow="fold")
+    for corpus in CATALOGUE:
+        table.add_row(corpus.name, corpus.description, f"{corpus.content_bytes / 1e6:.1f}", corpus.licence)
+    Console().print(table)
+
+
+@app.command("get")
+def get_corpus(
+    name: Annotated[str, typer.Argument(help="A name that 'manyheads data list' shows.", show_default=False)],
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", help="The data folder.", show_default="$MANYHEADS_DATA or ./data"),
+    ] = None,
+    source: Annotated[
+        Path | None,
+        typer.Option("--from", help="Copy from a folder that has the files, instead of the network."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Put a corpus into the data folder, every file verified; what is right already is not fetched again."""
+    from manyheads.data.catalogue import find
+    from manyheads.data.download import get
+
+    corpus = find(name)
+    with _progress_bar() as progress:
+        paths = get(name, to, source=source, progress=progress)
+    if as_json:
+        import json
+
+        typer.echo(json.dumps({"name": name, "files": [str(path) for path in paths]}, ensure_ascii=False))
+        return
+    for path in paths:
+        typer.echo(str(path))
+    note = f" {corpus.note}" if corpus.note else ""
+    # To standard error, so that a script can read the paths alone.
+    typer.echo(f"{len(paths)} file(s), checksums right. Licence: {corpus.licence}.{note}", err=True)
+
+
+@contextmanager
+def _progress_bar() -> Iterator[FileProgress | None]:
+    """Show each file's progress, speed and time left on a terminal; elsewhere stay quiet."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+    )
+    tasks = {}
+
+    def show(path: str, done: int, total: int | None) -> None:
+        if path not in tasks:
+            tasks[path] = bar.add_task(path, total=total)
+        bar.update(tasks[path], completed=done, total=total)
+
+    with bar:
+        yield show

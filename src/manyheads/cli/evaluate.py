@@ -1,0 +1,159 @@
+"""`manyheads evaluate`: how good a run is on given pairs, with sacreBLEU's signature, and against another run."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from manyheads.cli.options import AsJson, BatchSentences, Beam, Device, LengthPenalty
+
+if TYPE_CHECKING:
+    from manyheads.config.schema import CorpusSettings, Recipe
+    from manyheads.decoding.translator import Translator
+    from manyheads.metrics.scores import Score
+
+
+def evaluate(
+    run: Annotated[Path, typer.Argument(help="The run folder.", show_default=False)],
+    source: Annotated[str | None, typer.Option(help="Source text, one sentence per line (also .gz).")] = None,
+    target: Annotated[str | None, typer.Option(help="Reference, parallel to the source.")] = None,
+    pairs: Annotated[str | None, typer.Option(help="A TSV or JSONL file with both sides instead.")] = None,
+    pairs_format: Annotated[str, typer.Option("--format", help="Format of --pairs: auto, tsv or jsonl.")] = "auto",
+    task: Annotated[str | None, typer.Option(help="The unseen test split of a generated task instead.")] = None,
+    count: Annotated[int, typer.Option(help="Pairs of the generated task.")] = 1000,
+    against: Annotated[Path | None, typer.Option(help="Another run, to compare with by paired bootstrap.")] = None,
+    metric: Annotated[list[str] | None, typer.Option(help="Metric; default: the run's own and its companions.")] = None,
+    lowercase: Annotated[bool | None, typer.Option(help="Ignore case in BLEU and chrF.")] = None,
+    tokenizer: Annotated[str | None, typer.Option(help="sacreBLEU's tokenizer: 13a, none, char, zh, intl.")] = None,
+    save: Annotated[Path | None, typer.Option(help="Write the outputs here, one per line.")] = None,
+    beam: Beam = None,
+    length_penalty: LengthPenalty = None,
+    batch: BatchSentences = 64,
+    device: Device = "auto",
+    as_json: AsJson = False,
+) -> None:
+    """Translate the source and score it: BLEU and chrF, exact match or error rates, and perplexity."""
+    from manyheads.data.corpora import open_corpus
+    from manyheads.decoding.translator import Translator
+    from manyheads.runs.folder import RunFolder
+
+    recipe = RunFolder.open(run).recipe()
+    rows = list(open_corpus(_corpus(recipe, source, target, pairs, pairs_format, task, count), split="test").pairs())
+    scoring = _Scoring(recipe, rows, metric or [], lowercase, tokenizer)
+    search = {"beam": beam, "length_penalty": length_penalty, "batch_sentences": batch}
+    translator = Translator(run, device=device)
+    outputs = translator.translate(scoring.sources, **search)
+    if save:
+        from manyheads.runs.atomic import write_file
+
+        write_file(save, "".join(f"{line}\n" for line in outputs))
+    scores = scoring.scores(outputs)
+    result: dict[str, Any] = {
+        "run": str(run),
+        "pairs": len(rows),
+        "scores": [asdict(score) for score in scores],
+        "perplexity": scoring.perplexity(translator),
+    }
+    if against is not None:
+        other = Translator(against, device=device).translate(scoring.sources, **search)
+        result["against"] = {"run": str(against), "comparisons": scoring.comparisons(other, outputs)}
+    _print(result, scores, as_json=as_json)
+
+
+def _corpus(
+    recipe: Recipe,
+    source: str | None,
+    target: str | None,
+    pairs: str | None,
+    pairs_format: str,
+    task: str | None,
+    count: int,
+) -> CorpusSettings:
+    """Return the test corpus that was asked for; a run on a generated task needs no naming of it."""
+    from pydantic import ValidationError
+
+    from manyheads.config.messages import explain
+    from manyheads.config.schema import CorpusSettings
+
+    values = {"source": source, "target": target, "pairs": pairs, "format": pairs_format}
+    trained_on = recipe.data.train
+    if source is None and target is None and pairs is None and (task or trained_on.task):
+        values |= {"task": task or trained_on.task, "count": str(count), "seed": "0"}
+        if task in (None, trained_on.task):
+            return CorpusSettings(task=trained_on.task, options=trained_on.options, count=count, seed=0)
+    try:
+        return CorpusSettings.model_validate(values)
+    except ValidationError as error:
+        raise explain(error, CorpusSettings, origin="the test data", lines={}) from None
+
+
+class _Scoring:
+    """Sources, right answers and metrics of one evaluation."""
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        rows: list[Any],
+        metrics: list[str],
+        lowercase: bool | None,
+        tokenizer: str | None,
+    ) -> None:
+        from manyheads.metrics.scores import Scale, answers_of, check_metrics, companions
+
+        settings = recipe.validation
+        own = settings.metric if settings.metric != "loss" else "bleu"
+        self.metrics = check_metrics(metrics) or [own, *companions(own)]
+        self.scale = Scale(settings.lowercase if lowercase is None else lowercase, tokenizer or settings.bleu_tokenizer)
+        self.rows = rows
+        answers = answers_of(rows, grouped=not {"bleu", "chrf"} & set(self.metrics))
+        self.sources = [text for text, _ in answers]
+        self.answers = [right for _, right in answers]
+
+    def scores(self, outputs: list[str]) -> list[Score]:
+        """Score outputs by every metric."""
+        from manyheads.metrics.scores import measure
+
+        return [measure(metric, outputs, self.answers, self.scale) for metric in self.metrics]
+
+    def perplexity(self, translator: Translator) -> float:
+        """Return the model's perplexity per target token, the end token included, on the pairs."""
+        from manyheads.metrics.scores import perplexity
+
+        likely = translator.score([row.source for row in self.rows], [row.target for row in self.rows])
+        tokens = sum(len(row) for row in likely)
+        return perplexity(-sum(map(sum, likely)) / max(1, tokens))
+
+    def comparisons(self, baseline: list[str], system: list[str]) -> list[dict[str, Any]]:
+        """Return BLEU and chrF of two systems with the probability that chance explains the difference."""
+        from manyheads.metrics.overlap import compare
+
+        references = [right[0] for right in self.answers]
+        found = compare(
+            {"baseline": baseline, "system": system},
+            references,
+            lowercase=self.scale.lowercase,
+            tokenizer=self.scale.bleu_tokenizer,
+        )
+        return [{**asdict(one), "significant": one.significant} for one in found]
+
+
+def _print(result: dict[str, Any], scores: list[Score], *, as_json: bool) -> None:
+    """Print scores with signatures, or everything as JSON."""
+    if as_json:
+        import json
+
+        typer.echo(json.dumps(result, ensure_ascii=False, indent=2))
+        return
+    for score in scores:
+        signature = f"  {score.signature}" if score.signature else ""
+        typer.echo(f"{score.name:<18}{score.value:8.2f}{signature}")
+    typer.echo(f"{'perplexity':<18}{result['perplexity']:8.2f}")
+    for one in result.get("against", {}).get("comparisons", []):
+        verdict = "significant" if one["significant"] else "could be chance"
+        typer.echo(
+            f"{one['metric']:<18}{one['system']:8.2f}  against {one['baseline']:.2f} of {result['against']['run']}: "
+            f"p = {one['p_value']:.4f}, {verdict}"
+        )

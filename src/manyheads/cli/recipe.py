@@ -1,0 +1,35 @@
+"""`manyheads recipe new`: a recipe to start from, every key explained in place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from manyheads.errors import ManyheadsError
+
+app = typer.Typer(name="recipe", help="Write recipes.", no_args_is_help=True)
+
+
+@app.callback()
+def main() -> None:
+    """Write recipes."""
+
+
+@app.command("new")
+def new(
+    path: Annotated[Path | None, typer.Argument(help="Where to write it; default: standard output.")] = None,
+) -> None:
+    """Write a recipe in which every key is explained."""
+    from manyheads.config.template import recipe_template
+
+    if path is None:
+        typer.echo(recipe_template(), nl=False)
+        return
+    if path.exists():
+        raise ManyheadsError("this file exists already.", where=str(path), cure="Choose another name.")
+    from manyheads.runs.atomic import write_file
+
+    write_file(path, recipe_template())
+    typer.echo(f"Wrote {path}. Edit it, then: manyheads train {path}", err=True)

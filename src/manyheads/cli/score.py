@@ -1,0 +1,38 @@
+"""`manyheads score`: how probable a model finds given pairs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from manyheads.cli.options import AsJson, Device, SourceFile, TargetFile
+
+
+def score(
+    run: Annotated[Path, typer.Argument(help="The run folder.", show_default=False)],
+    source: SourceFile,
+    target: TargetFile,
+    tokens: Annotated[
+        bool, typer.Option("--tokens", help="Also the log-probability of each token (with --json).")
+    ] = False,
+    device: Device = "auto",
+    as_json: AsJson = False,
+) -> None:
+    """Print log P(target | source) of each pair, one per line."""
+    import json
+
+    from manyheads.config.schema import CorpusSettings
+    from manyheads.data.corpora import open_corpus
+    from manyheads.decoding.translator import Translator
+
+    pairs = list(open_corpus(CorpusSettings(source=str(source), target=str(target)), split="test").pairs())
+    scored = Translator(run, device=device).score([pair.source for pair in pairs], [pair.target for pair in pairs])
+    for likely in scored:
+        total = sum(likely)
+        if as_json:
+            values = {"log_probability": total, "tokens": likely if tokens else len(likely)}
+            typer.echo(json.dumps(values))
+        else:
+            typer.echo(f"{total:.6f}")

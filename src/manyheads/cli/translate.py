@@ -1,0 +1,93 @@
+"""`manyheads translate`: text from the command line, or line by line from standard input to standard output."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from manyheads.cli.options import AsJson, BatchSentences, Beam, Device, LengthPenalty
+from manyheads.errors import ManyheadsError
+
+if TYPE_CHECKING:
+    from manyheads.decoding.translator import Translation
+
+
+def translate(
+    text: Annotated[
+        list[str] | None, typer.Argument(help="Texts; without any, standard input.", show_default=False)
+    ] = None,
+    model: Annotated[Path, typer.Option(help="The run folder.")] = ...,  # type: ignore[assignment]
+    beam: Beam = None,
+    length_penalty: LengthPenalty = None,
+    n_best: Annotated[int | None, typer.Option(help="Print so many candidates for each text.")] = None,
+    prefix: Annotated[str | None, typer.Option(help="Text that every output must begin with.")] = None,
+    no_repeat_ngram: Annotated[int | None, typer.Option(help="Forbid repeating any run of so many tokens.")] = None,
+    extra_length: Annotated[int | None, typer.Option(help="Tokens an output may have beyond its source's.")] = None,
+    sample: Annotated[bool, typer.Option("--sample", help="Draw outputs at random instead of searching.")] = False,
+    temperature: Annotated[float | None, typer.Option(help="Below 1 draws safer, above 1 wilder.")] = None,
+    top_k: Annotated[int | None, typer.Option(help="Draw only from the so many most probable tokens.")] = None,
+    top_p: Annotated[
+        float | None, typer.Option(help="Draw only from the most probable tokens of this total mass.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the draws.")] = None,
+    batch: BatchSentences = 64,
+    device: Device = "auto",
+    as_json: AsJson = False,
+) -> None:
+    """Translate. Output has one line per input line, in order, empty ones included."""
+    from manyheads.decoding.translator import Translator
+
+    translator = Translator(model, device=device)
+    found = translator.stream(
+        text or _standard_input(),
+        beam=beam,
+        length_penalty=length_penalty,
+        n_best=n_best,
+        prefix=prefix,
+        no_repeat_ngram=no_repeat_ngram,
+        extra_length=extra_length,
+        sample=sample or None,
+        temperature=temperature,
+        top_k=top_k,
+        top_p=top_p,
+        seed=seed,
+        batch_sentences=batch,
+    )
+    for number, one in enumerate(found, start=1):
+        sys.stdout.write(_json_line(one) if as_json else _plain_lines(one, many=n_best is not None))
+        sys.stdout.flush()
+        if one.warning:
+            print(f"line {number}: {one.warning}", file=sys.stderr)
+
+
+def _standard_input() -> Iterator[str]:
+    """Yield the lines of standard input, ended by newlines alone."""
+    for number, raw in enumerate(sys.stdin.buffer, start=1):
+        try:
+            yield raw.rstrip(b"\r\n").decode("utf-8")
+        except UnicodeDecodeError:
+            raise ManyheadsError("this line is not UTF-8.", where=f"standard input:{number}") from None
+
+
+def _plain_lines(translation: Translation, *, many: bool) -> str:
+    """Return the best output, or every candidate with its score."""
+    if not many:
+        return translation.text + "\n"
+    return "".join(f"{one.score:.4f}\t{one.text}\n" for one in translation.candidates) or "\n"
+
+
+def _json_line(translation: Translation) -> str:
+    """Return a translation as one line of JSON."""
+    import json
+
+    candidates = [
+        {"text": one.text, "score": one.score, "log_probability": one.log_probability} for one in translation.candidates
+    ]
+    values = {"source": translation.source, "text": translation.text, "candidates": candidates}
+    if translation.warning:
+        values["warning"] = translation.warning
+    return json.dumps(values, ensure_ascii=False) + "\n"

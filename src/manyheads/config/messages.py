@@ -1,0 +1,88 @@
+"""One clear sentence for each mistake in a recipe: which key, on which line, what is wrong, what to do.
+
+All mistakes of a recipe are told at once, one per line.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from manyheads.errors import ManyheadsError, did_you_mean
+
+KeyPath = tuple[str, ...]
+
+
+def explain(
+    error: ValidationError, schema: type[BaseModel], *, origin: str, lines: Mapping[KeyPath, int]
+) -> ManyheadsError:
+    """Turn pydantic's findings into one error with a sentence for each of them."""
+    sentences = [_sentence(found, schema, lines) for found in error.errors()]
+    if len(sentences) == 1:
+        return ManyheadsError(sentences[0], where=origin)
+    listed = "".join(f"\n  - {sentence}" for sentence in sentences)
+    return ManyheadsError(f"{len(sentences)} things are wrong:{listed}", where=origin)
+
+
+def _sentence(found: ErrorDetails, schema: type[BaseModel], lines: Mapping[KeyPath, int]) -> str:
+    """Say one finding: the line if it is known, the key, what is wrong and the cure."""
+    path = tuple(str(part) for part in found["loc"])
+    key = ".".join(path)
+    line = lines.get(path)
+    place = f"line {line}: " if line else ""
+    if found["type"] == "extra_forbidden":
+        known = _known_keys(schema, path[:-1])
+        return f"{place}unknown key '{key}'. {did_you_mean(path[-1], known)}".rstrip()
+    if found["type"] == "missing":
+        return f"{place}the key '{key}' is missing."
+    message = found["msg"].removeprefix("Value error, ")
+    subject = (
+        f"'{key}' = {found['input']!r}: "
+        if path and not isinstance(found["input"], dict)
+        else f"'{key}': "
+        if key
+        else ""
+    )
+    return f"{place}{subject}{message[:1].lower()}{message[1:]}."
+
+
+def _known_keys(schema: type[BaseModel], path: KeyPath) -> list[str]:
+    """Return the keys that the section at `path` may have."""
+    section: type[BaseModel] | None = schema
+    for part in path:
+        field = section.model_fields.get(part) if section else None
+        section = section_of(field.annotation) if field else None
+    return list(section.model_fields) if section else []
+
+
+def section_of(annotation: Any) -> type[BaseModel] | None:  # noqa: ANN401
+    """Return the section class inside an annotation such as `CorpusSettings | None`."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        return next(filter(None, map(section_of, typing.get_args(annotation))), None)
+    return None
+
+
+def key_lines(text: str) -> dict[KeyPath, int]:
+    """Return the line (from 1) on which each key of a YAML document stands."""
+    lines: dict[KeyPath, int] = {}
+
+    def visit(node: yaml.Node, path: KeyPath) -> None:
+        """Note the keys of a mapping and of those inside it."""
+        if isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                inner = (*path, str(key.value))
+                lines[inner] = key.start_mark.line + 1
+                visit(value, inner)
+
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    if root is not None:
+        visit(root, ())
+    return lines

@@ -1,0 +1,91 @@
+"""Reading, merging and writing recipes. What is said later wins: preset < recipe < `--set key=value`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from manyheads.config.messages import explain, key_lines
+from manyheads.config.presets import MODEL_PRESETS
+from manyheads.config.schema import Recipe
+from manyheads.errors import ManyheadsError
+
+
+def load_recipe(path: Path, changes: Iterable[str] = ()) -> Recipe:
+    """Read a recipe file and apply changes such as `training.steps=1000`."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ManyheadsError(
+            "there is no such recipe.",
+            where=str(path),
+            cure="'manyheads recipe new' writes one to start from.",
+        ) from None
+    except (UnicodeDecodeError, IsADirectoryError):
+        raise ManyheadsError("this is not a recipe: it is no text in UTF-8.", where=str(path)) from None
+    return parse_recipe(text, changes, origin=str(path))
+
+
+def parse_recipe(text: str, changes: Iterable[str] = (), *, origin: str = "recipe") -> Recipe:
+    """Read a recipe from YAML text."""
+    try:
+        values = yaml.safe_load(text)
+        lines = key_lines(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f"{origin}:{mark.line + 1}" if mark else origin
+        problem = getattr(error, "problem", None) or "it cannot be read"
+        raise ManyheadsError(f"this is not valid YAML: {problem}.", where=place) from None
+    if not isinstance(values, dict):
+        raise ManyheadsError("a recipe is a YAML mapping of keys to values.", where=origin)
+    for change in changes:
+        values = merged(values, parse_change(change))
+    return build_recipe(values, origin=origin, lines=lines)
+
+
+def build_recipe(
+    values: Mapping[str, Any], *, origin: str = "recipe", lines: Mapping[tuple[str, ...], int] | None = None
+) -> Recipe:
+    """Lay the values over the preset they name and validate the whole."""
+    model = values.get("model")
+    preset = MODEL_PRESETS.get(str(model.get("preset")), {}) if isinstance(model, dict) else {}
+    try:
+        return Recipe.model_validate(merged({"model": preset}, values) if preset else values)
+    except ValidationError as error:
+        raise explain(error, Recipe, origin=origin, lines=lines or {}) from None
+
+
+def parse_change(change: str) -> dict[str, Any]:
+    """Turn `a.b=c` into {a: {b: c}}, the value read as YAML."""
+    key, equals, value = change.partition("=")
+    if not equals or not key.strip():
+        raise ManyheadsError(
+            f"'{change}' is not a change.", where="--set", cure="Write it as key=value: training.steps=1000"
+        )
+    try:
+        nested: Any = yaml.safe_load(value)
+    except yaml.YAMLError:
+        raise ManyheadsError(f"the value in '{change}' is not valid YAML.", where="--set") from None
+    for part in reversed(key.strip().split(".")):
+        nested = {part: nested}
+    result: dict[str, Any] = nested
+    return result
+
+
+def merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `under` with everything in `over` laid over it, section by section."""
+    result = dict(under)
+    for key, value in over.items():
+        below = result.get(key)
+        result[key] = merged(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
+    return result
+
+
+def recipe_text(recipe: Recipe) -> str:
+    """Return the recipe as YAML with every key resolved, in the order of the schema."""
+    values = recipe.model_dump(mode="json", exclude_none=True)
+    return yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=110)

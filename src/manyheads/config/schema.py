@@ -1,0 +1,252 @@
+"""Every key a recipe may have: type, default and one line of explanation.
+
+`--help`, the template of `manyheads recipe new` and the reference page are generated from these descriptions.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Positive = Annotated[int, Field(ge=1)]
+Natural = Annotated[int, Field(ge=0)]
+Probability = Annotated[float, Field(ge=0.0, lt=1.0)]
+Metric = Literal["loss", "bleu", "chrf", "exact_match", "word_error_rate", "symbol_error_rate"]
+
+
+class Settings(BaseModel):
+    """The base of every section: unknown keys are refused and values never change after validation."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+
+
+class CorpusSettings(Settings):
+    """Where pairs come from: two parallel files, one file of pairs, or a generated task.
+
+    A path is a file (also .gz) or a folder of files read in order of their names; it is relative to the current folder,
+    or to the data folder (`MANYHEADS_DATA`, or ./data) if it starts with `data:`.
+    """
+
+    source: str | None = Field(None, description="Source text, one sentence per line: a file or a folder.")
+    target: str | None = Field(None, description="Target text, line by line parallel to the source.")
+    pairs: str | None = Field(None, description="A file or folder with both sides, instead of source and target.")
+    format: Literal["auto", "tsv", "jsonl"] = Field("auto", description="Format of `pairs`; auto looks at the name.")
+    source_column: int | str = Field(0, description="Column (TSV, from 0) or key (JSONL) of the source.")
+    target_column: int | str = Field(1, description="Column (TSV, from 0) or key (JSONL) of the target.")
+    task: str | None = Field(
+        None, description="A generated task instead of files: dates, copy, reverse, sort, addition."
+    )
+    count: Positive = Field(100_000, description="Number of pairs to generate.")
+    seed: int = Field(1, description="Seed of the generated pairs.")
+    options: dict[str, Any] = Field(default_factory=dict, description="Options of the generated task.")
+
+    @model_validator(mode="after")
+    def _one_origin(self) -> Self:
+        """Exactly one of the three origins is named."""
+        parallel = self.source is not None or self.target is not None
+        if parallel and (self.source is None or self.target is None):
+            raise ValueError("source and target belong together: give both, or `pairs`, or `task`")
+        if parallel + (self.pairs is not None) + (self.task is not None) != 1:
+            raise ValueError("give exactly one of: source and target, pairs, task")
+        return self
+
+
+class DataSettings(Settings):
+    """The corpora of a run."""
+
+    train: CorpusSettings = Field(description="What the model learns from.")
+    valid: CorpusSettings | None = Field(None, description="What its progress is measured on.")
+    held_out: Natural = Field(0, description="Pairs cut off the training data for validation where `valid` is missing.")
+    max_length: Positive = Field(256, description="Longest sequence in tokens, on either side, that is trained on.")
+    too_long: Literal["skip", "truncate", "stop"] = Field(
+        "skip", description="What to do with a longer one: skip it (and say how many), truncate it, or stop."
+    )
+    source_language: str | None = Field(None, description="Language code of the source, for the card and the server.")
+    target_language: str | None = Field(None, description="Language code of the target.")
+
+
+TokenizerKind = Literal["bpe", "unigram", "characters", "symbols"]
+
+
+class TargetTokenizerSettings(Settings):
+    """A tokenizer of the target side's own."""
+
+    kind: TokenizerKind = Field("bpe", description="bpe, unigram, characters, or symbols between white space.")
+    vocabulary: Positive | None = Field(
+        None, description="Number of pieces; by default 8,000, or every character or symbol."
+    )
+
+
+class TokenizerSettings(Settings):
+    """How text becomes tokens. Tokenizers are SentencePiece models, trained on the training data."""
+
+    kind: TokenizerKind = Field("bpe", description="bpe, unigram, characters, or symbols between white space.")
+    vocabulary: Positive | None = Field(
+        None, description="Number of pieces; by default 8,000, or every character or symbol there is."
+    )
+    shared: bool = Field(True, description="One tokenizer for both sides.")
+    target: TargetTokenizerSettings | None = Field(None, description="The target's own tokenizer, where it differs.")
+    normalization: Literal["nmt_nfkc", "nfkc", "identity"] = Field(
+        "nmt_nfkc", description="Unicode normalisation of the text before it is cut into pieces."
+    )
+    coverage: float = Field(1.0, gt=0.9, le=1.0, description="Share of the characters that get a piece of their own.")
+    byte_fallback: bool = Field(False, description="Spell unknown characters as bytes instead of <unk>.")
+    start: Literal["start", "end", "pad"] = Field(
+        "start", description="The token a target begins with: <s>, </s> or <pad>."
+    )
+
+    @model_validator(mode="after")
+    def _target_needs_its_own(self) -> Self:
+        """A target tokenizer contradicts a shared one."""
+        if self.shared and self.target is not None:
+            raise ValueError("a shared tokenizer has no settings of the target's own: set shared to false")
+        return self
+
+
+class AttentionSettings(Settings):
+    """The attention inside every head."""
+
+    kind: Literal["dot_product"] = Field("dot_product", description="dot_product: full attention, as in the paper.")
+    dropout: Probability = Field(0.0, description="Dropout of the attention weights; the paper has none.")
+
+
+class PositionSettings(Settings):
+    """How the model knows where a token stands."""
+
+    kind: Literal["sinusoidal", "learned"] = Field("sinusoidal", description="sinusoidal (the paper's) or learned.")
+    maximum: Positive = Field(1024, description="Longest sequence for learned positions.")
+
+
+class VectorSettings(Settings):
+    """Pretrained word vectors for the embeddings (word2vec text or binary, GloVe)."""
+
+    source: str | None = Field(None, description="Vectors of the source side (of both, where embeddings are tied).")
+    target: str | None = Field(None, description="Vectors of the target side.")
+    freeze: bool = Field(False, description="Keep embeddings that were loaded as they are instead of fine-tuning them.")
+
+
+class ModelSettings(Settings):
+    """The model."""
+
+    kind: Literal["transformer"] = Field("transformer", description="transformer: the paper's encoder–decoder.")
+    preset: Literal["tiny", "small", "base", "big"] | None = Field(
+        None,
+        description="Sizes to start from: tiny, small, base or big; keys given here replace the preset's.",
+    )
+    width: Positive = Field(512, description="d_model, the width of every layer.")
+    heads: Positive = Field(8, description="h, the number of attention heads; the width must be divisible by it.")
+    encoder_layers: Positive = Field(6, description="Layers of the encoder.")
+    decoder_layers: Positive = Field(6, description="Layers of the decoder.")
+    feed_forward: Positive = Field(2048, description="d_ff, the inner width of the feed-forward networks.")
+    dropout: Probability = Field(0.1, description="Dropout of every sublayer's output and of the embeddings.")
+    activation: Literal["relu", "gelu", "swish"] = Field("relu", description="Activation of the feed-forward networks.")
+    norm: Literal["post", "pre"] = Field("post", description="LayerNorm after each residual sum (the paper) or before.")
+    tie: Literal["all", "target", "none"] = Field(
+        "all",
+        description="Shared embeddings: source, target and output (all), target and output (target), or none.",
+    )
+    output_bias: bool = Field(False, description="A bias in the output layer.")
+    attention: AttentionSettings = Field(default_factory=AttentionSettings, description="The attention in every head.")
+    positions: PositionSettings = Field(default_factory=PositionSettings, description="The positional encodings.")
+    vectors: VectorSettings | None = Field(None, description="Pretrained word vectors.")
+
+    @model_validator(mode="after")
+    def _heads_divide_width(self) -> Self:
+        """d_k = d_model / h must be whole."""
+        if self.width % self.heads:
+            raise ValueError(f"width {self.width} is not divisible by {self.heads} heads")
+        return self
+
+
+class ScheduleSettings(Settings):
+    """How the learning rate rises and falls."""
+
+    kind: Literal["paper", "inverse_sqrt", "cosine", "linear", "constant"] = Field(
+        "paper",
+        description="paper: d_model^-0.5 · min(step^-0.5, step · warmup^-1.5); the others start from `rate`.",
+    )
+    warmup: Natural = Field(4000, description="Steps in which the rate rises from zero.")
+    rate: float = Field(1.0, gt=0.0, description="Peak rate; for `paper`, a factor on the formula.")
+    floor: float = Field(0.0, ge=0.0, description="Rate at the end of cosine and linear, as a share of the peak.")
+
+
+class TrainingSettings(Settings):
+    """How the model learns."""
+
+    steps: Positive = Field(100_000, description="Number of updates.")
+    batch_tokens: Positive = Field(4096, description="Padded tokens in a batch, on its longer side.")
+    accumulate: Positive = Field(1, description="Batches per update.")
+    label_smoothing: Probability = Field(0.1, description="ε: 1−ε on the true token, ε/(K−1) on every other.")
+    schedule: ScheduleSettings = Field(default_factory=ScheduleSettings, description="The learning rate over time.")
+    betas: tuple[float, float] = Field((0.9, 0.98), description="Adam's β₁ and β₂.")
+    epsilon: float = Field(1e-9, gt=0.0, description="Adam's ε.")
+    weight_decay: float = Field(0.0, ge=0.0, description="Decoupled weight decay.")
+    clip_norm: float = Field(0.0, ge=0.0, description="Largest norm of an update's gradient; 0 does not clip.")
+    log_every: Positive = Field(50, description="Steps between two lines of the log.")
+    checkpoint_every: Positive = Field(500, description="Steps between two checkpoints.")
+    keep_checkpoints: Positive = Field(3, description="Newest checkpoints that are kept; the best one always is.")
+    threads: Natural = Field(0, description="Processor threads; 0 takes every core.")
+
+
+class ValidationSettings(Settings):
+    """How progress is measured."""
+
+    every: Positive = Field(500, description="Steps between two validations.")
+    metric: Metric = Field("bleu", description="What decides which model is best, and when to stop early.")
+    sentences: Positive = Field(1000, description="Validation sentences that are translated for the metric.")
+    batch_sentences: Positive = Field(64, description="Sentences translated at once.")
+    patience: Natural = Field(
+        0, description="Validations without a better score before training stops; 0 never stops early."
+    )
+    samples: Natural = Field(2, description="Sample outputs shown at each validation.")
+    lowercase: bool = Field(False, description="Ignore case in BLEU and chrF.")
+    bleu_tokenizer: Literal["13a", "none", "char", "zh", "intl"] = Field(
+        "13a", description="sacreBLEU's tokenizer; none for text that is tokenised already."
+    )
+
+
+class DecodingSettings(Settings):
+    """How translations are searched for."""
+
+    beam: Positive = Field(4, description="Hypotheses kept at each step; 1 is greedy.")
+    length_penalty: float = Field(0.6, ge=0.0, description="α in the paper's ((5 + |y|) / 6)^α.")
+    extra_length: Natural = Field(50, description="A translation may be this much longer than its source, in tokens.")
+    no_repeat_ngram: Natural = Field(0, description="Forbid repeating any run of this many tokens; 0 allows it.")
+
+
+class Recipe(Settings):
+    """Everything that decides what a run becomes."""
+
+    name: str = Field("run", description="A name for tables and cards.")
+    task: Literal["translation"] = Field("translation", description="What is learned: one sequence into another.")
+    seed: int = Field(1, description="Seed of everything random: weights, order of the data, dropout.")
+    data: DataSettings = Field(description="The corpora.")
+    tokenizer: TokenizerSettings = Field(default_factory=TokenizerSettings, description="How text becomes tokens.")
+    model: ModelSettings = Field(default_factory=ModelSettings, description="The model.")
+    training: TrainingSettings = Field(default_factory=TrainingSettings, description="How it learns.")
+    validation: ValidationSettings = Field(default_factory=ValidationSettings, description="How progress is measured.")
+    decoding: DecodingSettings = Field(
+        default_factory=DecodingSettings, description="How translations are searched for."
+    )
+
+    @model_validator(mode="after")
+    def _parts_agree(self) -> Self:
+        """Three-way tying needs one vocabulary for both sides."""
+        if self.model.tie == "all" and not self.tokenizer.shared:
+            raise ValueError(
+                "model.tie: all needs tokenizer.shared: true; with a tokenizer per side use tie: target or none"
+            )
+        return self
+
+
+class ModelConfig(Settings):
+    """What is needed to rebuild a trained model: its settings, its vocabularies and its special tokens."""
+
+    model: ModelSettings
+    source_vocabulary: Positive
+    target_vocabulary: Positive
+    pad: Natural = 0
+    unknown: Natural = 1
+    start: Natural = 2
+    end: Natural = 3

@@ -1,0 +1,13 @@
+"""From text files to batches: corpora → tokenizers → store → batching. Nothing here needs torch.
+
+| file | what it is |
+|---|---|
+| `files` | lines of text files, plain or .gz, with errors that name file and line |
+| `corpora` | pairs of texts from parallel files, TSV, JSONL, folders or generated tasks |
+| `tokenizers` | SentencePiece models: BPE, unigram, characters, white-space symbols |
+| `store` | token ids on disk, memory-mapped, built once and keyed by content |
+| `shuffling` | a random order that needs no memory and no history |
+| `batching` | batches by token count, bucketed by length, seekable to any step |
+| `catalogue`, `download` | public corpora by name |
+| `tasks/` | generated data: copy, reverse, sort, addition, dates |
+"""

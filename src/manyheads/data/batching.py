@@ -1,0 +1,115 @@
+"""Batches by token count, bucketed by length, shuffled reproducibly, and seekable to any step at once.
+
+Sentences are ranked once by a coarse length (target first, then source), and the ranks are cut into batches that hold
+at most so many padded tokens. Because the cut depends on lengths alone, every epoch has the same number of batches of
+the same sizes, so batch i of the whole run is found by division. What changes from epoch to epoch is which sentences of
+one length class stand at its ranks, and the order of the batches; both are computed orders (see `shuffling`), so
+resuming at step one million costs as much as starting.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyheads.data.shuffling import RandomOrder
+from manyheads.data.store import Store
+from manyheads.errors import ManyheadsError
+
+GRAIN = 4  # lengths within the same multiple of this are interchangeable between batches
+
+
+class Batch(NamedTuple):
+    """One batch as rectangles padded on the right.
+
+    `source` [B, S] ends with the end token; `target_in` [B, T] is the target shifted right behind the start token;
+    `target_out` [B, T] is what it should predict. The lengths [B] count real tokens. `pairs` [B] says which they are.
+    """
+
+    source: NDArray[np.int64]
+    source_lengths: NDArray[np.int64]
+    target_in: NDArray[np.int64]
+    target_out: NDArray[np.int64]
+    target_lengths: NDArray[np.int64]
+    pairs: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class SpecialTokens:
+    """The ids that a batch is laid out with."""
+
+    pad: int
+    start: int
+
+
+class Batches:
+    """The endless sequence of a run's batches; `batches[i]` is the same whenever it is asked for."""
+
+    def __init__(self, store: Store, *, tokens: int, seed: int, special: SpecialTokens) -> None:
+        self._store = store
+        self._seed = seed
+        self._special = special
+        source, target = store.lengths("source"), store.lengths("target")
+        longest = int(max(source.max(), target.max()))
+        if longest > tokens:
+            raise ManyheadsError(
+                f"a sentence of {longest:,} tokens does not fit into a batch of {tokens:,}.",
+                where="training.batch_tokens",
+                cure="Raise it, or lower data.max_length.",
+            )
+        source_class, target_class = -(-source // GRAIN), -(-target // GRAIN)
+        classes = target_class.astype(np.int64) << 32 | source_class
+        self._ranked = np.argsort(classes, kind="stable")
+        ordered = classes[self._ranked]
+        self._class_starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1], True])
+        widths = np.maximum(source_class, target_class)[self._ranked] * GRAIN
+        self._cuts = _cut(np.minimum(widths, longest), tokens)
+
+    @property
+    def per_epoch(self) -> int:
+        """How many batches hold every sentence once."""
+        return len(self._cuts) - 1
+
+    def __getitem__(self, index: int) -> Batch:
+        """Return batch `index` of the run, counted from 0 through all epochs."""
+        epoch, place = divmod(index, self.per_epoch)
+        order = RandomOrder(self.per_epoch, self._seed, epoch)
+        number = int(order(np.array([place]))[0])
+        return self.layout(self._members(number, epoch))
+
+    def _members(self, number: int, epoch: int) -> NDArray[np.int64]:
+        """Return which sentences batch `number` of an epoch holds."""
+        ranks = np.arange(self._cuts[number], self._cuts[number + 1])
+        classes = np.searchsorted(self._class_starts, ranks, side="right") - 1
+        members = np.empty_like(ranks)
+        for length_class in np.unique(classes):
+            begin, end = self._class_starts[length_class], self._class_starts[length_class + 1]
+            here = classes == length_class
+            order = RandomOrder(int(end - begin), self._seed, epoch, int(length_class))
+            members[here] = self._ranked[begin + order(ranks[here] - begin)]
+        return members
+
+    def layout(self, pairs: NDArray[np.int64]) -> Batch:
+        """Lay the given pairs [B] out as a batch."""
+        source, source_lengths = self._store.rows("source", pairs, padding=self._special.pad)
+        target, target_lengths = self._store.rows("target", pairs, padding=self._special.pad)
+        shifted = np.roll(target, 1, axis=1)
+        shifted[:, 0] = self._special.start
+        # The end token is never an input: a row that is shorter than the batch would carry it at its end.
+        shifted[np.arange(target.shape[1]) >= target_lengths[:, None]] = self._special.pad
+        return Batch(source, source_lengths, shifted, target, target_lengths, pairs)
+
+
+def _cut(widths: NDArray[np.int64], tokens: int) -> NDArray[np.int64]:
+    """Cut ranked sentences into batches of at most `tokens` padded tokens; return the boundaries."""
+    cuts = [0]
+    while (begin := cuts[-1]) < len(widths):
+        # The widest so far times the number so far never falls, so the last rank that fits is found by bisection.
+        most = min(len(widths) - begin, tokens // int(widths[begin]))
+        widest = np.maximum.accumulate(widths[begin : begin + most])
+        fits = np.searchsorted(widest * np.arange(1, most + 1), tokens, side="right")
+        cuts.append(begin + max(1, int(fits)))
+    return np.array(cuts, dtype=np.int64)

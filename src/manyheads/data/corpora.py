@@ -1,0 +1,236 @@
+"""Pairs of texts from wherever a recipe says: parallel files, TSV, JSONL, folders of these, or a generated task.
+
+A corpus can be read any number of times, always in the same order, and never has to fit into memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from itertools import chain, zip_longest
+from pathlib import Path
+
+from manyheads.config.schema import CorpusSettings
+from manyheads.data.drift import drift_line
+from manyheads.data.files import fingerprint, read_lines, text_files
+from manyheads.data.pairs import Pair
+from manyheads.data.tasks import Split, task
+from manyheads.errors import ManyheadsError
+
+
+class Corpus(ABC):
+    """A source of pairs."""
+
+    @abstractmethod
+    def pairs(self) -> Iterator[Pair]:
+        """Yield every pair, in an order that never changes."""
+
+    @abstractmethod
+    def key(self) -> str:
+        """Return a text that is the same exactly as long as the pairs are."""
+
+    @abstractmethod
+    def origin(self) -> str:
+        """Return where the pairs come from, for messages and cards."""
+
+
+def open_corpus(settings: CorpusSettings, *, split: Split) -> Corpus:
+    """Return the corpus that the settings describe; `split` matters to generated tasks alone."""
+    if settings.task is not None:
+        return GeneratedCorpus(settings, split)
+    if settings.pairs is not None:
+        return PairFiles(settings)
+    return ParallelFiles(settings)
+
+
+class ParallelFiles(Corpus):
+    """Two files, or two folders of files, whose lines belong together."""
+
+    def __init__(self, settings: CorpusSettings) -> None:
+        assert settings.source is not None and settings.target is not None
+        self.source = text_files(settings.source, role="source")
+        self.target = text_files(settings.target, role="target")
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield pairs of lines; unequal numbers of lines are an error that gives both."""
+        count = 0
+        sources, targets = _all_lines(self.source), _all_lines(self.target)
+        for source, target in zip_longest(sources, targets):
+            if source is None or target is None:
+                rest = 1 + sum(1 for _ in (targets if source is None else sources))
+                raise self._unequal(count + (rest if target is None else 0), count + (rest if source is None else 0))
+            count += 1
+            yield Pair(source, target)
+        if count == 0:
+            raise ManyheadsError("this file is empty: there is nothing to learn from.", where=str(self.source[0]))
+
+    def _unequal(self, sources: int, targets: int) -> ManyheadsError:
+        """Return the error for files of unequal length, with the line where they drift apart if it can be told."""
+        near = drift_line(list(_all_lines(self.source)), list(_all_lines(self.target)))
+        hint = (
+            f"They seem to drift apart near line {near:,}."
+            if near
+            else "Line N of one must translate line N of the other."
+        )
+        return ManyheadsError(
+            f"the source has {sources:,} lines but the target has {targets:,}.",
+            where=f"{self.source[0]} and {self.target[0]}",
+            cure=hint,
+        )
+
+    def key(self) -> str:
+        """Return the checksum of both sides' bytes."""
+        return f"parallel {fingerprint(self.source)} {fingerprint(self.target)}"
+
+    def origin(self) -> str:
+        """Return both paths."""
+        return f"{_name(self.source)} → {_name(self.target)}"
+
+
+class PairFiles(Corpus):
+    """TSV or JSONL files in which each line holds both sides."""
+
+    def __init__(self, settings: CorpusSettings) -> None:
+        assert settings.pairs is not None
+        self.settings = settings
+        self.files = text_files(settings.pairs, role="pairs")
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield the two chosen columns or keys of every line."""
+        count = 0
+        for file in self.files:
+            read = self._read_json if self._is_json(file) else self._read_columns
+            for number, line in enumerate(read_lines(file), start=1):
+                yield read(line, f"{file}:{number}")
+                count += 1
+        if count == 0:
+            raise ManyheadsError("this file is empty: there is nothing to learn from.", where=str(self.files[0]))
+
+    def _is_json(self, file: Path) -> bool:
+        """Whether a file holds one JSON object per line, by the settings or by its name."""
+        if self.settings.format == "auto":
+            return ".jsonl" in file.suffixes
+        return self.settings.format == "jsonl"
+
+    def _read_columns(self, line: str, where: str) -> Pair:
+        """Return the two columns of a TSV line."""
+        columns = line.split("\t")
+        if line == "":
+            return Pair("", "")
+        try:
+            return Pair(columns[int(self.settings.source_column)], columns[int(self.settings.target_column)])
+        except (IndexError, ValueError):
+            wanted = f"columns {self.settings.source_column} and {self.settings.target_column}"
+            raise ManyheadsError(
+                f"this line has {len(columns)} tab-separated columns, {wanted} (from 0) are wanted.",
+                where=where,
+                cure="Set source_column and target_column, or mend the line.",
+            ) from None
+
+    def _read_json(self, line: str, where: str) -> Pair:
+        """Return the two values of a JSON line; the keys default to source and target."""
+        names = [
+            name if isinstance(name, str) else default
+            for name, default in (
+                (self.settings.source_column, "source"),
+                (self.settings.target_column, "target"),
+            )
+        ]
+        if line.strip() == "":
+            return Pair("", "")
+        try:
+            values = json.loads(line)
+            source, target = (values[name] for name in names)
+        except (json.JSONDecodeError, KeyError, TypeError):
+            raise ManyheadsError(
+                f"this line is not a JSON object with the keys '{names[0]}' and '{names[1]}'.", where=where
+            ) from None
+        if not isinstance(source, str) or not isinstance(target, str):
+            raise ManyheadsError(f"'{names[0]}' and '{names[1]}' must both be texts.", where=where)
+        return Pair(source, target)
+
+    def key(self) -> str:
+        """Return the checksum of the files' bytes and which columns are taken."""
+        chosen = f"{self.settings.format} {self.settings.source_column} {self.settings.target_column}"
+        return f"pairs {fingerprint(self.files)} {chosen}"
+
+    def origin(self) -> str:
+        """Return the path."""
+        return _name(self.files)
+
+
+class GeneratedCorpus(Corpus):
+    """Pairs that a task makes up: endless, licence-free and the same on every machine."""
+
+    def __init__(self, settings: CorpusSettings, split: Split) -> None:
+        assert settings.task is not None
+        self.settings = settings
+        self.split: Split = split
+        self.task = task(settings.task, **settings.options)
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield as many pairs as the settings say."""
+        return self.task.pairs(self.split, count=self.settings.count, seed=self.settings.seed)
+
+    def key(self) -> str:
+        """Return everything that decides what is generated."""
+        return f"task {self.task!r} {self.split} {self.settings.count} {self.settings.seed}"
+
+    def origin(self) -> str:
+        """Return the task, how much of it, and its seed."""
+        return f"{self.settings.task} task, {self.settings.count:,} {self.split} pairs, seed {self.settings.seed}"
+
+
+class Part(Corpus):
+    """What is left of a corpus when some pairs are held out for validation, or those that were.
+
+    The cut is by sentence on both sides: no source and no target sentence that is held out remains in training, so
+    repeated sentences cannot leak. Which sources are held out follows from a hash of their text alone.
+    """
+
+    def __init__(self, whole: Corpus, *, held_out: int, validation: bool) -> None:
+        self.whole = whole
+        self.held_out = held_out
+        self.validation = validation
+        total = sum(1 for _ in whole.pairs())
+        if total <= held_out:
+            raise ManyheadsError(
+                f"{held_out:,} pairs are to be held out for validation, but there are only {total:,}.",
+                where=whole.origin(),
+                cure="Give validation data (data.valid) or a smaller data.held_out.",
+            )
+        self._threshold = held_out * 2**64 // total
+        self._targets = {pair.target for pair in whole.pairs() if self._is_held_out(pair)}
+
+    def _is_held_out(self, pair: Pair) -> bool:
+        """Whether the hash of the source falls into the held-out share."""
+        digest = hashlib.blake2b(pair.source.encode("utf-8"), digest_size=8).digest()
+        return int.from_bytes(digest, "big") < self._threshold
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield this part's pairs in the order of the whole."""
+        for pair in self.whole.pairs():
+            held_out = self._is_held_out(pair)
+            if held_out if self.validation else not held_out and pair.target not in self._targets:
+                yield pair
+
+    def key(self) -> str:
+        """Return the whole's key and where it was cut."""
+        return f"{'held out' if self.validation else 'without'} {self.held_out} of {self.whole.key()}"
+
+    def origin(self) -> str:
+        """Return where the whole comes from and which part this is."""
+        part = "held out of" if self.validation else "without what is held out of"
+        return f"{part} {self.whole.origin()}"
+
+
+def _all_lines(files: list[Path]) -> Iterator[str]:
+    """Yield the lines of several files as if they were one."""
+    return chain.from_iterable(read_lines(file) for file in files)
+
+
+def _name(files: list[Path]) -> str:
+    """Return the file's path, or the folder's where there are many."""
+    return str(files[0]) if len(files) == 1 else str(files[0].parent)

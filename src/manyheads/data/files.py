@@ -1,0 +1,80 @@
+"""Lines of text files, plain or .gz, alone or as a folder of many.
+
+Only a newline ends a line: Unicode has other separators, and a reader that honours them makes parallel files drift.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from manyheads.errors import ManyheadsError
+
+DATA_PREFIX = "data:"
+
+
+def data_folder() -> Path:
+    """Return the folder of public corpora: `MANYHEADS_DATA`, or ./data."""
+    return Path(os.environ.get("MANYHEADS_DATA") or "data")
+
+
+def resolve(path: str) -> Path:
+    """Return where a recipe's path leads; `data:` stands for the folder of public corpora."""
+    if path.startswith(DATA_PREFIX):
+        return data_folder() / path.removeprefix(DATA_PREFIX)
+    return Path(path).expanduser()
+
+
+def text_files(path: str, *, role: str) -> list[Path]:
+    """Return the file at `path`, or all files of the folder there in order of their names."""
+    place = resolve(path)
+    if place.is_dir():
+        files = sorted(file for file in place.iterdir() if file.is_file() and not file.name.startswith("."))
+        if not files:
+            raise ManyheadsError(f"the folder of the {role} is empty.", where=str(place))
+        return files
+    if not place.exists():
+        fetched = path.startswith(DATA_PREFIX)
+        cure = (
+            "'manyheads data list' shows what 'manyheads data get' can fetch there." if fetched else "Check the path."
+        )
+        raise ManyheadsError(f"there is no such file for the {role}.", where=str(place), cure=cure)
+    return [place]
+
+
+def open_bytes(path: Path) -> BinaryIO:
+    """Open a file for reading, unpacking .gz on the way."""
+    return cast(BinaryIO, gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
+
+
+def read_lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a UTF-8 file without their ends; a byte-order mark at the start is dropped."""
+    number = 0
+    try:
+        with open_bytes(path) as file:
+            for number, raw in enumerate(file, start=1):
+                line = raw.rstrip(b"\r\n").decode("utf-8")
+                yield line.removeprefix("\ufeff") if number == 1 else line
+    except UnicodeDecodeError as error:
+        raise ManyheadsError(
+            f"this line is not UTF-8 (byte {error.object[error.start]:#04x} at column {error.start + 1}).",
+            where=f"{path}:{number}",
+            cure="Convert the file, for instance with: iconv -f latin1 -t utf-8",
+        ) from None
+    except (gzip.BadGzipFile, EOFError) as error:
+        raise ManyheadsError(f"this .gz file is damaged: {error}.", where=f"{path}:{number + 1}") from None
+    except OSError as error:
+        raise ManyheadsError(f"this file cannot be read: {error.strerror or error}.", where=str(path)) from None
+
+
+def fingerprint(paths: list[Path]) -> str:
+    """Return the sha256 of the files' bytes, one after the other."""
+    digest = hashlib.sha256()
+    for path in paths:
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()

@@ -1,0 +1,172 @@
+"""Tokenizers: SentencePiece models, trained inside, for subwords (BPE, unigram), characters and white-space symbols.
+
+One kind of file for all four, so that every run can be exported and decoded alike. The ids of the special tokens are
+the same in every tokenizer we train: 0 <pad>, 1 <unk>, 2 <s>, 3 </s>.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import sentencepiece
+
+from manyheads.config.schema import TokenizerKind, TokenizerSettings
+from manyheads.data.pairs import Pair
+from manyheads.errors import ManyheadsError
+
+PAD, UNKNOWN, START, END = 0, 1, 2, 3
+SPECIALS = 4
+DEFAULT_VOCABULARY = 8000  # or as many pieces as a small corpus allows
+TRAINING_SENTENCES = 2_000_000  # more than this teaches a tokenizer nothing new, and takes memory
+
+_MODEL_TYPES = {"bpe": "bpe", "unigram": "unigram", "characters": "char", "symbols": "word"}
+
+
+class Tokenizer:
+    """Text to token ids and back."""
+
+    def __init__(self, model: bytes) -> None:
+        self.model = model
+        self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+
+    @classmethod
+    def load(cls, path: Path) -> Tokenizer:
+        """Read a SentencePiece model file."""
+        try:
+            return cls(path.read_bytes())
+        except FileNotFoundError:
+            raise ManyheadsError("the tokenizer's file is missing.", where=str(path)) from None
+        except (RuntimeError, OSError):
+            raise ManyheadsError("this is not a SentencePiece model, or it is damaged.", where=str(path)) from None
+
+    def __len__(self) -> int:
+        return int(self._processor.get_piece_size())
+
+    def encode(self, text: str) -> list[int]:
+        """Return the ids of a text, without special tokens."""
+        ids: list[int] = self._processor.encode(text)
+        return ids
+
+    def encode_all(self, texts: Sequence[str], *, threads: int = 1) -> list[list[int]]:
+        """Return the ids of many texts, several threads at work."""
+        ids: list[list[int]] = self._processor.encode(list(texts), num_threads=threads)
+        return ids
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return the text that the ids spell; special tokens spell nothing."""
+        text: str = self._processor.decode([int(i) for i in ids if i not in (PAD, START, END)])
+        return text
+
+    def pieces(self, ids: Iterable[int]) -> list[str]:
+        """Return the piece of each id, as it is written in the vocabulary."""
+        return [self._processor.id_to_piece(int(i)) for i in ids]
+
+    def vocabulary(self) -> list[str]:
+        """Return every piece in the order of the ids."""
+        return self.pieces(range(len(self)))
+
+
+@dataclass(frozen=True)
+class Tokenizers:
+    """The tokenizers of both sides; the same object twice where they are shared."""
+
+    source: Tokenizer
+    target: Tokenizer
+
+    @property
+    def shared(self) -> bool:
+        """Whether both sides have the same tokenizer."""
+        return self.source is self.target
+
+    def files(self) -> dict[str, bytes]:
+        """Return the models by file name, as they stand in a run folder."""
+        if self.shared:
+            return {"shared.model": self.source.model}
+        return {"source.model": self.source.model, "target.model": self.target.model}
+
+    @classmethod
+    def load(cls, folder: Path) -> Tokenizers:
+        """Read the tokenizers of a run folder."""
+        if (folder / "shared.model").exists():
+            shared = Tokenizer.load(folder / "shared.model")
+            return cls(shared, shared)
+        return cls(Tokenizer.load(folder / "source.model"), Tokenizer.load(folder / "target.model"))
+
+
+def train_tokenizers(pairs: Iterable[Pair], settings: TokenizerSettings) -> Tokenizers:
+    """Train the tokenizers of both sides on pairs, which are read once (shared) or twice."""
+    pairs = _sample(pairs)
+    if settings.shared:
+        both = (side for pair in pairs for side in pair)
+        shared = train_tokenizer(both, settings, kind=settings.kind, vocabulary=settings.vocabulary)
+        return Tokenizers(shared, shared)
+    rows = list(pairs)
+    own = settings.target
+    kind, vocabulary = (own.kind, own.vocabulary) if own else (settings.kind, settings.vocabulary)
+    return Tokenizers(
+        train_tokenizer((row.source for row in rows), settings, kind=settings.kind, vocabulary=settings.vocabulary),
+        train_tokenizer((row.target for row in rows), settings, kind=kind, vocabulary=vocabulary),
+    )
+
+
+def _sample(pairs: Iterable[Pair]) -> Iterator[Pair]:
+    """Yield the first sentences up to a limit; a corpus is read in a fixed order, so the choice is reproducible."""
+    for number, pair in enumerate(pairs):
+        if 2 * number >= TRAINING_SENTENCES:
+            return
+        yield pair
+
+
+def train_tokenizer(
+    texts: Iterable[str], settings: TokenizerSettings, *, kind: TokenizerKind, vocabulary: int | None
+) -> Tokenizer:
+    """Train one tokenizer; without a vocabulary size, characters and symbols take all they find."""
+    subwords = kind in ("bpe", "unigram")
+    model = io.BytesIO()
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(texts),
+            model_writer=model,
+            model_type=_MODEL_TYPES[kind],
+            vocab_size=vocabulary or DEFAULT_VOCABULARY,
+            # Characters and symbols: every one that occurs, unless a number was asked for.
+            use_all_vocab=not subwords and vocabulary is None,
+            hard_vocab_limit=subwords and vocabulary is not None,
+            character_coverage=settings.coverage,
+            normalization_rule_name="identity" if kind == "symbols" else settings.normalization,
+            byte_fallback=settings.byte_fallback and subwords,
+            pad_id=PAD,
+            unk_id=UNKNOWN,
+            bos_id=START,
+            eos_id=END,
+            max_sentence_length=1_000_000,
+            minloglevel=2,
+        )
+    except (RuntimeError, OSError) as error:
+        raise _explain(str(error), vocabulary) from None
+    return Tokenizer(model.getvalue())
+
+
+def _explain(message: str, vocabulary: int | None) -> ManyheadsError:
+    """Turn SentencePiece's complaint into a sentence with a cure."""
+    allowed = re.search(r"value <= (\d+)", message)
+    if allowed:
+        return ManyheadsError(
+            f"a vocabulary of {vocabulary:,} pieces is larger than this corpus allows ({int(allowed[1]):,}).",
+            where="tokenizer.vocabulary",
+            cure=f"Set it to at most {int(allowed[1])}.",
+        )
+    needed = re.search(r"required_chars\. \d+ vs (\d+)", message)
+    if needed:
+        return ManyheadsError(
+            f"a vocabulary of {vocabulary:,} pieces cannot hold every character of this corpus.",
+            where="tokenizer.vocabulary",
+            cure=f"Set it to at least {needed[1]}, or lower tokenizer.coverage and set tokenizer.byte_fallback: true.",
+        )
+    if "sentences_.empty" in message:
+        return ManyheadsError("the corpus holds no text to train a tokenizer on.", where="data.train")
+    return ManyheadsError(f"the tokenizer could not be trained: {message.strip()}.", where="tokenizer")

@@ -1,0 +1,10 @@
+"""From a model to text: greedy, beam search and sampling over any sequence-to-sequence model, and the Translator.
+
+| file | what it is |
+|---|---|
+| `hypothesis` | what a search returns, and the paper's length penalty |
+| `constraints` | what a search may not write: past a forced prefix, or the same n-gram twice |
+| `greedy`, `beam`, `sampling` | the searches |
+| `rescoring` | the log-probability of a given target |
+| `translator` | texts in, texts out |
+"""

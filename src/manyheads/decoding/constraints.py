@@ -1,0 +1,60 @@
+"""What a search may write next: a forced prefix first, and no n-gram twice.
+
+Constraints forbid tokens (−∞); they never change the log-probability of those that remain, so a returned score is
+always the model's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+FORBIDDEN = float("-inf")
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """Limits on outputs: `prefixes` holds the forced first tokens of each sentence, `no_repeat_ngram` 0 means free."""
+
+    prefixes: Sequence[Sequence[int]] = field(default_factory=tuple)
+    no_repeat_ngram: int = 0
+
+    def apply(self, log_probabilities: Tensor, written: Tensor, sentences: Tensor, *, never: Sequence[int]) -> Tensor:
+        """Return log-probabilities [N, V] with −∞ where a token may not follow.
+
+        `written` [N, t] holds what each row wrote so far, `sentences` [N] which sentence it belongs to, and `never` the
+        ids that are no output at all (padding, start).
+        """
+        log_probabilities = log_probabilities.clone()
+        log_probabilities[:, list(never)] = FORBIDDEN
+        if self.prefixes:
+            self._force(log_probabilities, written.shape[1], sentences)
+        if self.no_repeat_ngram:
+            self._block(log_probabilities, written)
+        return log_probabilities
+
+    def _force(self, log_probabilities: Tensor, position: int, sentences: Tensor) -> None:
+        """Allow only the prefix's token in rows whose prefix is not yet written."""
+        for row, sentence in enumerate(sentences.tolist()):
+            prefix = self.prefixes[sentence]
+            if position < len(prefix):
+                kept = log_probabilities[row, prefix[position]].clone()
+                log_probabilities[row] = FORBIDDEN
+                log_probabilities[row, prefix[position]] = kept
+
+    def _block(self, log_probabilities: Tensor, written: Tensor) -> None:
+        """Forbid every token that would complete an n-gram the row already has."""
+        n = self.no_repeat_ngram
+        if written.shape[1] < n:
+            return
+        grams = written.unfold(1, n, 1)  # [N, t - n + 1, n]
+        tail = written[:, written.shape[1] - n + 1 :]  # [N, n - 1]
+        seen = (grams[:, :, :-1] == tail[:, None]).all(dim=-1)
+        rows, places = torch.nonzero(seen, as_tuple=True)
+        log_probabilities[rows, grams[rows, places, -1]] = FORBIDDEN
+
+
+NO_CONSTRAINTS = Constraints()

@@ -1,0 +1,40 @@
+"""What a search returns, and how hypotheses of different lengths are compared.
+
+The length penalty of the paper (section 6.1, after Wu et al. 2016, equation 14):
+
+    score(y) = log P(y | x) / ((5 + |y|) / 6)^α          |y| counts the end token
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Special:
+    """The ids a search must know."""
+
+    start: int
+    end: int
+    pad: int
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """One output: token ids with the end token if it was reached, its log-probability and its score."""
+
+    tokens: list[int]
+    log_probability: float
+    score: float
+    finished: bool
+
+
+def length_penalty(length: int, alpha: float) -> float:
+    """Return ((5 + |y|) / 6)^α, which is 1 for every length at α = 0."""
+    return float(((5.0 + length) / 6.0) ** alpha)
+
+
+def make_hypothesis(tokens: list[int], log_probability: float, *, end: int, alpha: float) -> Hypothesis:
+    """Return the hypothesis with its penalised score."""
+    score = log_probability / length_penalty(len(tokens), alpha)
+    return Hypothesis(tokens, log_probability, score, finished=bool(tokens) and tokens[-1] == end)

@@ -1,0 +1,56 @@
+"""How a text is to be translated: everything a caller may ask of a search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
+
+from manyheads.config.schema import DecodingSettings
+from manyheads.errors import ManyheadsError, did_you_mean
+
+
+@dataclass(frozen=True)
+class TranslationOptions:
+    """What to search for and how far. `sample` draws outputs instead of searching for the best one."""
+
+    beam: int = 4
+    length_penalty: float = 0.6
+    extra_length: int = 50
+    no_repeat_ngram: int = 0
+    n_best: int = 1
+    prefix: str | None = None
+    sample: bool = False
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    seed: int = 1
+    batch_sentences: int = 64
+
+    def __post_init__(self) -> None:
+        self._need(self.beam >= 1, "beam", "must be at least 1")
+        self._need(self.length_penalty >= 0, "length penalty", "must not be negative")
+        self._need(self.n_best >= 1, "n-best", "must be at least 1")
+        self._need(self.sample or self.n_best <= self.beam, "n-best", f"cannot exceed the beam ({self.beam})")
+        self._need(self.temperature > 0, "temperature", "must be above 0")
+        self._need(0 < self.top_p <= 1, "top-p", "must be above 0 and at most 1")
+        self._need(self.top_k >= 0, "top-k", "must not be negative")
+        self._need(self.batch_sentences >= 1, "batch size", "must be at least 1")
+
+    def _need(self, holds: bool, name: str, rule: str) -> None:
+        """Refuse an impossible value with a sentence."""
+        if not holds:
+            raise ManyheadsError(f"{name} {rule}.")
+
+    @classmethod
+    def from_settings(cls, settings: DecodingSettings) -> Self:
+        """Return the options that a run's own settings ask for."""
+        return cls(**settings.model_dump())
+
+    def changed(self, changes: Mapping[str, Any]) -> Self:
+        """Return these options with a caller's changes; a change to None is none."""
+        known = [field.name for field in fields(self)]
+        for name in changes:
+            if name not in known:
+                raise ManyheadsError(f"there is no option '{name}'.", cure=did_you_mean(name, known))
+        return replace(self, **{name: value for name, value in changes.items() if value is not None})

@@ -1,0 +1,92 @@
+"""The engine that runs every model and every option: our own searches on PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from manyheads.config.schema import ModelConfig
+from manyheads.decoding.beam import beam_search
+from manyheads.decoding.constraints import Constraints
+from manyheads.decoding.greedy import greedy_search
+from manyheads.decoding.hypothesis import Hypothesis, Special
+from manyheads.decoding.options import TranslationOptions
+from manyheads.decoding.rescoring import token_log_probabilities
+from manyheads.decoding.sampling import Sampling, sampler
+from manyheads.models.interface import SequenceToSequence, Tokens
+
+
+class TorchEngine:
+    """Token ids in, hypotheses out."""
+
+    def __init__(self, model: SequenceToSequence, config: ModelConfig) -> None:
+        self.model = model
+        self.config = config
+        self.special = Special(start=config.start, end=config.end, pad=config.pad)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model is."""
+        return self.model.output_vectors.device
+
+    def search(
+        self, sources: Sequence[Sequence[int]], options: TranslationOptions, *, prefix: Sequence[int] = ()
+    ) -> list[list[Hypothesis]]:
+        """Return hypotheses, best first, for source ids without special tokens."""
+        source = self._source(sources)
+        limits = [len(ids) + options.extra_length for ids in sources]
+        constraints = Constraints([prefix] * len(sources) if prefix else (), options.no_repeat_ngram)
+        if options.sample:
+            return self._sample(source, limits, options, constraints)
+        if options.beam == 1:
+            found = greedy_search(
+                self.model,
+                source,
+                special=self.special,
+                limits=limits,
+                alpha=options.length_penalty,
+                constraints=constraints,
+            )
+            return [[one] for one in found]
+        return beam_search(
+            self.model,
+            source,
+            special=self.special,
+            limits=limits,
+            beam=options.beam,
+            alpha=options.length_penalty,
+            constraints=constraints,
+        )
+
+    def score(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[list[float]]:
+        """Return the log-probability of each token of given targets, the end token included."""
+        ended = [[*target, self.special.end] for target in targets]
+        target = Tokens.pad(ended, padding=self.special.pad, device=self.device)
+        likely = token_log_probabilities(self.model, self._source(sources), target, start=self.special.start)
+        return [row[: len(ids)] for row, ids in zip(likely.tolist(), ended, strict=True)]
+
+    def _source(self, sources: Sequence[Sequence[int]]) -> Tokens:
+        """Lay sources out as a batch, each with its end token."""
+        ended = [[*ids, self.special.end] for ids in sources]
+        return Tokens.pad(ended, padding=self.special.pad, device=self.device)
+
+    def _sample(
+        self, source: Tokens, limits: list[int], options: TranslationOptions, constraints: Constraints
+    ) -> list[list[Hypothesis]]:
+        """Draw `n_best` outputs for each source."""
+        drawing = Sampling(options.temperature, options.top_k, options.top_p, options.seed)
+        choose = sampler(drawing, self.device)
+        draws = [
+            greedy_search(
+                self.model,
+                source,
+                special=self.special,
+                limits=limits,
+                alpha=options.length_penalty,
+                constraints=constraints,
+                choose=choose,
+            )
+            for _ in range(options.n_best)
+        ]
+        return [sorted(one, key=lambda found: -found.score) for one in zip(*draws, strict=True)]

@@ -1,0 +1,160 @@
+"""Texts in, texts out: the same number of them, in the same order, empty ones included.
+
+from manyheads import Translator
+Translator("runs/dates").translate("15 novembre 2026")  # '2026-11-15'
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, overload
+
+from manyheads.data.tokenizers import Tokenizers
+from manyheads.decoding.hypothesis import Hypothesis
+from manyheads.decoding.options import TranslationOptions
+from manyheads.errors import ManyheadsError
+from manyheads.runs.folder import RunFolder
+
+STREAM_LINES = 1024  # read ahead of a stream: enough to sort by length, little enough to answer soon
+
+
+class Engine(Protocol):
+    """What turns token ids into hypotheses."""
+
+    def search(
+        self, sources: Sequence[Sequence[int]], options: TranslationOptions, *, prefix: Sequence[int] = ()
+    ) -> list[list[Hypothesis]]:
+        """Return hypotheses, best first, for source ids without special tokens."""
+        ...
+
+    def score(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[list[float]]:
+        """Return the log-probability of each token of given targets, the end token included."""
+        ...
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One output for a text, with the model's log-probability and the score that ranked it."""
+
+    text: str
+    score: float
+    log_probability: float
+    tokens: list[int]
+
+
+@dataclass(frozen=True)
+class Translation:
+    """What became of one text: the outputs, best first, and a warning if the best one had to be cut off."""
+
+    source: str
+    candidates: list[Candidate]
+    warning: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The best output."""
+        return self.candidates[0].text if self.candidates else ""
+
+
+class Translator:
+    """Translates with the model of a run folder."""
+
+    def __init__(self, run: Path | str, *, device: str = "auto") -> None:
+        folder = RunFolder.open(run)
+        self.engine: Engine = _torch_engine(folder, device)
+        self.tokenizers = folder.tokenizers()
+        self.options = TranslationOptions.from_settings(folder.recipe().decoding)
+
+    @classmethod
+    def from_parts(cls, engine: Engine, tokenizers: Tokenizers, options: TranslationOptions) -> Translator:
+        """Make a translator of a model that is already at hand."""
+        translator = cls.__new__(cls)
+        translator.engine, translator.tokenizers, translator.options = engine, tokenizers, options
+        return translator
+
+    @overload
+    def translate(self, text: str, **changes: Any) -> str: ...  # noqa: ANN401
+    @overload
+    def translate(self, text: Sequence[str], **changes: Any) -> list[str]: ...  # noqa: ANN401
+    def translate(self, text: str | Sequence[str], **changes: Any) -> str | list[str]:
+        """Translate one text or many; `changes` are fields of `TranslationOptions`, such as beam=1."""
+        if isinstance(text, str):
+            return self.translations([text], **changes)[0].text
+        return [one.text for one in self.translations(text, **changes)]
+
+    def translations(self, texts: Sequence[str], **changes: Any) -> list[Translation]:  # noqa: ANN401
+        """Translate texts and return every candidate with its scores."""
+        return list(self.stream(texts, **changes))
+
+    def stream(self, texts: Iterable[str], **changes: Any) -> Iterator[Translation]:  # noqa: ANN401
+        """Translate texts as they come, in their order, holding only some of them at a time."""
+        options = self.options.changed(changes)
+        remaining = iter(texts)
+        while chunk := list(itertools.islice(remaining, STREAM_LINES)):
+            yield from self._translate_chunk(chunk, options)
+
+    def _translate_chunk(self, texts: list[str], options: TranslationOptions) -> list[Translation]:
+        """Translate texts in batches of similar length, longest first, and put them back in order."""
+        sources = self.tokenizers.source.encode_all(texts)
+        results = [Translation(text, []) for text in texts]
+        order = sorted((i for i, ids in enumerate(sources) if ids), key=lambda i: -len(sources[i]))
+        prefix = self.tokenizers.target.encode(options.prefix) if options.prefix else []
+        for begin in range(0, len(order), options.batch_sentences):
+            batch = order[begin : begin + options.batch_sentences]
+            found = self.engine.search([sources[i] for i in batch], options, prefix=prefix)
+            for index, hypotheses in zip(batch, found, strict=True):
+                results[index] = self._present(texts[index], hypotheses[: options.n_best])
+        return results
+
+    def _present(self, source: str, hypotheses: list[Hypothesis]) -> Translation:
+        """Turn hypotheses into texts; say so if the best one did not come to an end."""
+        candidates = [
+            Candidate(self.tokenizers.target.decode(one.tokens), one.score, one.log_probability, one.tokens)
+            for one in hypotheses
+        ]
+        best = hypotheses[0]
+        return Translation(source, candidates, None if best.finished else _unfinished(best.tokens))
+
+    def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[list[float]]:
+        """Return the log-probability of each token of given targets, the end token included; an order is kept."""
+        if len(sources) != len(targets):
+            raise ManyheadsError(f"there are {len(sources):,} sources but {len(targets):,} targets.")
+        source_ids = self.tokenizers.source.encode_all(sources)
+        target_ids = self.tokenizers.target.encode_all(targets)
+        order = sorted(range(len(sources)), key=lambda i: len(target_ids[i]))
+        results: list[list[float]] = [[] for _ in sources]
+        for begin in range(0, len(order), self.options.batch_sentences):
+            batch = order[begin : begin + self.options.batch_sentences]
+            scored = self.engine.score([source_ids[i] for i in batch], [target_ids[i] for i in batch])
+            for index, row in zip(batch, scored, strict=True):
+                results[index] = row
+        return results
+
+
+def _unfinished(tokens: list[int]) -> str:
+    """Say why an output has no end: it usually repeats itself."""
+    loop = repeated_tail(tokens)
+    reason = f"; it repeats the same {loop} tokens" if loop > 1 else "; it repeats the same token" if loop else ""
+    return (
+        f"cut off after {len(tokens)} tokens without an end{reason} (try no_repeat_ngram=3, or a larger extra_length)"
+    )
+
+
+def repeated_tail(tokens: list[int], *, times: int = 3) -> int:
+    """Return the length of the shortest run of tokens that the end repeats at least `times` times, or 0."""
+    for length in range(1, len(tokens) // times + 1):
+        unit = tokens[-length:]
+        if all(tokens[-(i + 1) * length : len(tokens) - i * length] == unit for i in range(times)):
+            return length
+    return 0
+
+
+def _torch_engine(run: RunFolder, device: str) -> Engine:
+    """Load a run's model on PyTorch."""
+    from manyheads.decoding.torch_engine import TorchEngine
+    from manyheads.runs.loading import choose_device, load_model
+
+    return TorchEngine(load_model(run, device=choose_device(device)), run.config())

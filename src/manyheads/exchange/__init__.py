@@ -1,0 +1,1 @@
+"""What models take from elsewhere and give away: pretrained word vectors."""

@@ -1,0 +1,37 @@
+"""Add & Norm, the frame around every sublayer (sections 3.1 and 5.4 of the paper):
+
+    LayerNorm(x + Dropout(Sublayer(x)))          post-norm, as in the paper
+    x + Dropout(Sublayer(LayerNorm(x)))          pre-norm, easier to train when deep
+
+LayerNorm(x) = γ·(x − μ)/√(σ² + ε) + β with μ and σ over the width of one position. Unlike batch normalisation it does
+not depend on the other sentences or on the padding, and it is the same in training and in use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from torch import Tensor, nn
+
+from manyheads.layers.dropout import Dropout
+
+NormOrder = Literal["post", "pre"]
+
+
+class AddNorm(nn.Module):
+    """A residual connection around a sublayer, normalised after the sum (post) or before the sublayer (pre)."""
+
+    def __init__(self, width: int, *, dropout: float, order: NormOrder = "post") -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.dropout = Dropout(dropout)
+        self.order = order
+
+    def forward(self, inputs: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        """Return [B, T, D]: the inputs [B, T, D] with what the sublayer makes of them added."""
+        if self.order == "pre":
+            added: Tensor = inputs + self.dropout(sublayer(self.norm(inputs)))
+            return added
+        normalised: Tensor = self.norm(inputs + self.dropout(sublayer(inputs)))
+        return normalised

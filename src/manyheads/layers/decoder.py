@@ -1,0 +1,79 @@
+"""The decoder stack, section 3.1 and the right half of figure 1.
+
+N layers of masked self-attention, attention over the encoder's output, and feed-forward. The encoder's output feeds
+every layer; each layer projects it to keys and values of its own, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from torch import Tensor, nn
+
+from manyheads.attention.cache import Cache, KeysValues
+from manyheads.attention.masks import Mask
+from manyheads.attention.multi_head import MultiHeadAttention
+from manyheads.layers.add_norm import AddNorm, NormOrder
+from manyheads.layers.feed_forward import FeedForward
+
+
+class DecoderLayer(nn.Module):
+    """Masked self-attention, encoder–decoder attention, feed-forward, each inside Add & Norm."""
+
+    def __init__(
+        self,
+        self_attention: MultiHeadAttention,
+        cross_attention: MultiHeadAttention,
+        feed_forward: FeedForward,
+        *,
+        dropout: float,
+        order: NormOrder = "post",
+    ) -> None:
+        super().__init__()
+        self.self_attention = self_attention
+        self.cross_attention = cross_attention
+        self.feed_forward = feed_forward
+        width = self_attention.width
+        self.self_attention_norm = AddNorm(width, dropout=dropout, order=order)
+        self.cross_attention_norm = AddNorm(width, dropout=dropout, order=order)
+        self.feed_forward_norm = AddNorm(width, dropout=dropout, order=order)
+
+    def forward(
+        self, states: Tensor, mask: Mask, memory: KeysValues, memory_mask: Mask, cache: Cache | None = None
+    ) -> Tensor:
+        """Return new states [B, T, D] for states [B, T, D], which see their past (and the cache's) and the memory."""
+        states = self.self_attention_norm(states, lambda x: self.self_attention(x, mask, cache))
+        states = self.cross_attention_norm(states, lambda x: self.cross_attention.across(x, memory, memory_mask))
+        outputs: Tensor = self.feed_forward_norm(states, self.feed_forward)
+        return outputs
+
+
+class Decoder(nn.Module):
+    """A stack of decoder layers; with pre-norm, one more LayerNorm at the top."""
+
+    def __init__(self, layers: Iterable[DecoderLayer], *, width: int, order: NormOrder = "post") -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(layers)
+        self.final_norm = nn.LayerNorm(width) if order == "pre" else nn.Identity()
+
+    def keys_values(self, memory: Tensor) -> list[KeysValues]:
+        """Project the encoder's output [B, S, D] to the keys and values of every layer's cross-attention."""
+        return [layer.cross_attention.keys_values(memory) for layer in self._layers()]
+
+    def forward(
+        self,
+        states: Tensor,
+        mask: Mask,
+        memory: Sequence[KeysValues],
+        memory_mask: Mask,
+        caches: Sequence[Cache] | None = None,
+    ) -> Tensor:
+        """Return hidden states [B, T, D] for embedded tokens [B, T, D], each layer with its memory and its cache."""
+        for index, layer in enumerate(self.layers):
+            cache = None if caches is None else caches[index]
+            states = layer(states, mask, memory[index], memory_mask, cache)
+        hidden: Tensor = self.final_norm(states)
+        return hidden
+
+    def _layers(self) -> list[DecoderLayer]:
+        return [layer for layer in self.layers if isinstance(layer, DecoderLayer)]

@@ -1,0 +1,49 @@
+"""Embeddings, section 3.4 of the paper, and what section 5.4 does with them.
+
+Token vectors are multiplied by √d_model, the positions are added, and dropout is applied to the sum. The same matrix
+can serve source, target and output ("tied three ways"), in which case it is drawn from N(0, 1/d_model) so that scaled
+embeddings have unit variance and unscaled output weights keep logits small.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from manyheads.layers.dropout import Dropout
+
+
+class AbsolutePositions(Protocol):
+    """Encodings that are added to embeddings, one vector per position."""
+
+    def __call__(self, start: int, stop: int) -> Tensor:
+        """Return the vectors [stop - start, D] of the positions start … stop - 1."""
+        ...
+
+
+def token_vectors(vocabulary: int, width: int) -> nn.Parameter:
+    """Return an embedding matrix [V, D] drawn from N(0, 1/D)."""
+    return nn.Parameter(torch.randn(vocabulary, width) * width**-0.5)
+
+
+class Embedding(nn.Module):
+    """Tokens to vectors with positions: Dropout(√d_model · E[token] + PE[position])."""
+
+    def __init__(self, vectors: nn.Parameter, positions: AbsolutePositions | None, *, dropout: float) -> None:
+        super().__init__()
+        self.vectors = vectors  # [V, D]; the owner of the parameter may share it with others
+        self.positions = positions
+        self.dropout = Dropout(dropout)
+        self.scale = math.sqrt(vectors.shape[1])
+
+    def forward(self, tokens: Tensor, start: int = 0) -> Tensor:
+        """Return [B, T, D] for token ids [B, T] that stand at the positions start, start + 1, …."""
+        embedded = F.embedding(tokens, self.vectors) * self.scale
+        if self.positions is not None:
+            embedded = embedded + self.positions(start, start + tokens.shape[1])
+        thinned: Tensor = self.dropout(embedded)
+        return thinned

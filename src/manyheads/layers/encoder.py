@@ -1,0 +1,52 @@
+"""The encoder stack, section 3.1 and the left half of figure 1: N layers of self-attention and feed-forward."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from torch import Tensor, nn
+
+from manyheads.attention.masks import Mask
+from manyheads.attention.multi_head import MultiHeadAttention
+from manyheads.layers.add_norm import AddNorm, NormOrder
+from manyheads.layers.feed_forward import FeedForward
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then feed-forward, each inside Add & Norm."""
+
+    def __init__(
+        self,
+        attention: MultiHeadAttention,
+        feed_forward: FeedForward,
+        *,
+        dropout: float,
+        order: NormOrder = "post",
+    ) -> None:
+        super().__init__()
+        self.attention = attention
+        self.feed_forward = feed_forward
+        self.attention_norm = AddNorm(attention.width, dropout=dropout, order=order)
+        self.feed_forward_norm = AddNorm(attention.width, dropout=dropout, order=order)
+
+    def forward(self, states: Tensor, mask: Mask) -> Tensor:
+        """Return new states [B, S, D] for states [B, S, D]; masked positions are seen by nobody."""
+        states = self.attention_norm(states, lambda x: self.attention(x, mask))
+        outputs: Tensor = self.feed_forward_norm(states, self.feed_forward)
+        return outputs
+
+
+class Encoder(nn.Module):
+    """A stack of encoder layers; with pre-norm, whose last sum is not normalised yet, one more LayerNorm at the top."""
+
+    def __init__(self, layers: Iterable[EncoderLayer], *, width: int, order: NormOrder = "post") -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(layers)
+        self.final_norm = nn.LayerNorm(width) if order == "pre" else nn.Identity()
+
+    def forward(self, states: Tensor, mask: Mask) -> Tensor:
+        """Return the memory [B, S, D] for embedded tokens [B, S, D]."""
+        for layer in self.layers:
+            states = layer(states, mask)
+        memory: Tensor = self.final_norm(states)
+        return memory

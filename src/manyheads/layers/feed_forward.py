@@ -1,0 +1,33 @@
+"""Position-wise feed-forward network, equation (2) of the paper:
+
+    FFN(x) = max(0, x·W₁ + b₁)·W₂ + b₂
+
+Each position alone passes through the same two layers. Stacked attention without it would only re-average values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu, "swish": F.silu}
+
+
+class FeedForward(nn.Module):
+    """Two linear layers with an activation between them, applied at every position."""
+
+    def __init__(self, width: int, inner: int, *, activation: str = "relu") -> None:
+        super().__init__()
+        self.widen = nn.Linear(width, inner)
+        self.narrow = nn.Linear(inner, width)
+        self.activation = ACTIVATIONS[activation]
+        for layer in (self.widen, self.narrow):
+            nn.init.xavier_uniform_(layer.weight)
+            nn.init.zeros_(layer.bias)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Return [B, T, D] for inputs [B, T, D]."""
+        outputs: Tensor = self.narrow(self.activation(self.widen(inputs)))
+        return outputs

@@ -1,0 +1,1 @@
+"""How good outputs are: BLEU and chrF by sacreBLEU, error rates, exact match, and significance."""

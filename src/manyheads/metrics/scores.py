@@ -1,0 +1,103 @@
+"""A score: a number with a name, a direction, and what is needed to reproduce it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import cast, get_args
+
+from manyheads.config.schema import Metric
+from manyheads.errors import ManyheadsError, did_you_mean
+from manyheads.metrics.error_rates import exact_match, symbol_error_rate, word_error_rate
+
+
+@dataclass(frozen=True)
+class Score:
+    """One measurement. `signature` is sacreBLEU's where it has one."""
+
+    name: str
+    value: float
+    signature: str = ""
+    higher_is_better: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.value:.2f}"
+
+    def better_than(self, other: float | None) -> bool:
+        """Whether this beats an earlier value of the same metric (anything beats none)."""
+        if other is None:
+            return True
+        return self.value > other if self.higher_is_better else self.value < other
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How BLEU and chrF look at text: ignoring case or not, and with which tokenizer."""
+
+    lowercase: bool = False
+    bleu_tokenizer: str = "13a"
+
+
+def companions(metric: Metric) -> tuple[Metric, ...]:
+    """Return the metrics that are reported beside a deciding one."""
+    beside: dict[Metric, tuple[Metric, ...]] = {
+        "bleu": ("chrf",),
+        "chrf": ("bleu",),
+        "word_error_rate": ("symbol_error_rate",),
+        "symbol_error_rate": ("word_error_rate",),
+    }
+    return beside.get(metric, ())
+
+
+def check_metrics(names: Iterable[str]) -> list[Metric]:
+    """Return names as metrics of outputs; an unknown one is an error."""
+    known = [name for name in get_args(Metric) if name != "loss"]
+    for name in names:
+        if name not in known:
+            raise ManyheadsError(f"there is no metric '{name}'.", cure=did_you_mean(name, known))
+    return [cast(Metric, name) for name in names]
+
+
+def lower_is_better(metric: Metric) -> bool:
+    """Whether a smaller value of the metric is the better one."""
+    return metric in ("loss", "word_error_rate", "symbol_error_rate")
+
+
+def measure(metric: Metric, outputs: Sequence[str], references: Sequence[Sequence[str]], scale: Scale) -> Score:
+    """Score outputs against the references of each; BLEU and chrF take the first of them, error rates the nearest."""
+    if metric in ("bleu", "chrf"):
+        from manyheads.metrics.overlap import overlap_score
+
+        value, signature = overlap_score(
+            metric,
+            outputs,
+            [row[0] for row in references],
+            lowercase=scale.lowercase,
+            tokenizer=scale.bleu_tokenizer,
+        )
+        return Score(metric, value, signature)
+    rates: dict[str, Callable[[Sequence[str], Sequence[Sequence[str]]], float]] = {
+        "exact_match": exact_match,
+        "word_error_rate": word_error_rate,
+        "symbol_error_rate": symbol_error_rate,
+    }
+    return Score(metric, rates[metric](outputs, references), higher_is_better=not lower_is_better(metric))
+
+
+def answers_of(pairs: Iterable[tuple[str, str]], *, grouped: bool) -> list[tuple[str, list[str]]]:
+    """Return sources with their right answers; grouped, each different source once with every target given for it."""
+    if not grouped:
+        return [(source, [target]) for source, target in pairs]
+    answers: dict[str, list[str]] = {}
+    for source, target in pairs:
+        answers.setdefault(source, []).append(target)
+    return list(answers.items())
+
+
+def perplexity(mean_negative_log_probability: float) -> float:
+    """Return exp of the mean negative log-probability per token, or infinity where that is too large to say."""
+    try:
+        return math.exp(mean_negative_log_probability)
+    except OverflowError:
+        return math.inf

@@ -1,0 +1,27 @@
+"""Learned absolute positions: one trained vector per position (section 3.5's alternative; table 3, row E)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from manyheads.errors import ManyheadsError
+
+
+class LearnedPositions(nn.Module):
+    """A table of `maximum` trained vectors. It knows nothing about positions beyond it, and says so."""
+
+    def __init__(self, width: int, *, maximum: int) -> None:
+        super().__init__()
+        self.maximum = maximum
+        self.table = nn.Parameter(torch.randn(maximum, width) * width**-0.5)
+
+    def forward(self, start: int, stop: int) -> Tensor:
+        """Return the vectors [stop - start, D] of the positions start, start + 1, … stop - 1."""
+        if stop > self.maximum:
+            raise ManyheadsError(
+                f"a sequence of {stop:,} tokens is longer than the {self.maximum:,} positions this model learned.",
+                where="model.positions.maximum",
+                cure="Shorten the text, or train with a larger maximum or with sinusoidal positions.",
+            )
+        return self.table[start:stop]

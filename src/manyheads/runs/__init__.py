@@ -1,0 +1,10 @@
+"""The run folder: everything a training run is, in files that outlive us. No pickle is ever written or read.
+
+| file | what it is |
+|---|---|
+| `atomic` | files and folders that appear complete or not at all |
+| `folder` | the layout of a run folder; recipe, configuration and tokenizers in it |
+| `weights` | tensors as safetensors, checked name by name |
+| `card` | `card.md`: data, scores, command, versions |
+| `loading` | a run folder as a model (needs torch) |
+"""

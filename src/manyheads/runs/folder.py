@@ -1,0 +1,172 @@
+"""The layout of a run folder, and the parts of it that can be read without torch.
+
+recipe.yaml         the recipe, every key resolved
+config.json         what is needed to rebuild the model
+model.safetensors   the weights: the best so far
+tokenizer/          SentencePiece models
+checkpoints/step-…/ everything needed to go on
+metrics.jsonl       loss, rate, speed and scores over time
+events/             the same for TensorBoard
+card.md             data, scores, command, versions
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from manyheads.config.messages import explain
+from manyheads.config.recipe import load_recipe, recipe_text
+from manyheads.config.schema import ModelConfig, Recipe
+from manyheads.data.tokenizers import Tokenizers
+from manyheads.errors import ManyheadsError
+from manyheads.runs.atomic import write_file
+
+# What may differ between a run and the recipe it is continued with: none of it changes what was already learned.
+CHANGEABLE = (
+    "training.steps",
+    "training.threads",
+    "training.log_every",
+    "training.keep_checkpoints",
+    "name",
+    "decoding",
+)
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """A folder with a run in it."""
+
+    path: Path
+
+    @property
+    def recipe_file(self) -> Path:
+        """The recipe, every key resolved."""
+        return self.path / "recipe.yaml"
+
+    @property
+    def config_file(self) -> Path:
+        """What is needed to rebuild the model."""
+        return self.path / "config.json"
+
+    @property
+    def weights_file(self) -> Path:
+        """The weights that translate."""
+        return self.path / "model.safetensors"
+
+    @property
+    def tokenizer_folder(self) -> Path:
+        """SentencePiece models."""
+        return self.path / "tokenizer"
+
+    @property
+    def checkpoints(self) -> Path:
+        """The folder of checkpoints."""
+        return self.path / "checkpoints"
+
+    @property
+    def metrics_file(self) -> Path:
+        """Everything measured during training, one JSON object per line."""
+        return self.path / "metrics.jsonl"
+
+    @property
+    def events(self) -> Path:
+        """TensorBoard's folder."""
+        return self.path / "events"
+
+    @property
+    def card_file(self) -> Path:
+        """The card that people read."""
+        return self.path / "card.md"
+
+    @classmethod
+    def open(cls, path: Path | str) -> RunFolder:
+        """Return an existing run whose model can be used; say what is missing otherwise."""
+        run = cls(Path(path))
+        if not run.path.is_dir():
+            raise ManyheadsError("there is no such run folder.", where=str(path), cure="'manyheads train' makes one.")
+        if not run.config_file.exists():
+            raise ManyheadsError("this folder is not a run: it has no config.json.", where=str(path))
+        if not run.weights_file.exists():
+            raise ManyheadsError(
+                "this run has no model yet.",
+                where=str(path),
+                cure="Let 'manyheads train' reach its first validation.",
+            )
+        return run
+
+    def recipe(self) -> Recipe:
+        """Return the run's recipe."""
+        return load_recipe(self.recipe_file)
+
+    def config(self) -> ModelConfig:
+        """Return what the model is built from."""
+        try:
+            return ModelConfig.model_validate_json(self.config_file.read_bytes())
+        except ValidationError as error:
+            raise explain(error, ModelConfig, origin=str(self.config_file), lines={}) from None
+
+    def tokenizers(self) -> Tokenizers:
+        """Return the tokenizers of both sides."""
+        return Tokenizers.load(self.tokenizer_folder)
+
+    def begin(self, recipe: Recipe) -> None:
+        """Make the folder and write the recipe, or check that the run there is one of this recipe."""
+        if self.recipe_file.exists():
+            self._check_same(recipe)
+        elif self.path.exists() and any(self.path.iterdir()):
+            raise ManyheadsError(
+                "this folder is not empty and not a run.",
+                where=str(self.path),
+                cure="Choose another with --out.",
+            )
+        try:
+            self.checkpoints.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ManyheadsError(f"this folder cannot be made: {error.strerror}.", where=str(self.path)) from None
+        write_file(self.recipe_file, recipe_text(recipe))
+
+    def write_tokenizers(self, tokenizers: Tokenizers) -> None:
+        """Write the tokenizers' files."""
+        self.tokenizer_folder.mkdir(exist_ok=True)
+        for name, model in tokenizers.files().items():
+            write_file(self.tokenizer_folder / name, model)
+
+    def write_config(self, config: ModelConfig) -> None:
+        """Write what the model is built from."""
+        write_file(self.config_file, config.model_dump_json(indent=2) + "\n")
+
+    def _check_same(self, recipe: Recipe) -> None:
+        """Refuse to continue a run with a recipe that would have made another one."""
+        before, now = self.recipe().model_dump(mode="json"), recipe.model_dump(mode="json")
+        different = [key for key in _differences(before, now) if not key.startswith(CHANGEABLE)]
+        if different:
+            raise ManyheadsError(
+                f"the run in this folder has another recipe; it differs in: {', '.join(different)}.",
+                where=str(self.path),
+                cure="Choose another folder with --out, or remove this one.",
+            )
+
+    def metrics(self) -> Iterator[dict[str, Any]]:
+        """Yield the lines of metrics.jsonl; a line that was cut off by a crash is passed over."""
+        if not self.metrics_file.exists():
+            return
+        for line in self.metrics_file.read_text(encoding="utf-8").splitlines():
+            try:
+                yield json.loads(line)
+            except json.JSONDecodeError:
+                continue
+
+
+def _differences(before: Any, now: Any, path: str = "") -> Iterator[str]:  # noqa: ANN401
+    """Yield the dotted keys at which two nested mappings differ."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        for key in sorted({*before, *now}):
+            yield from _differences(before.get(key), now.get(key), f"{path}.{key}" if path else key)
+    elif before != now:
+        yield path

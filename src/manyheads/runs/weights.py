@@ -1,0 +1,52 @@
+"""Tensors on disk as safetensors, read and checked without torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from manyheads.errors import ManyheadsError
+
+Arrays = dict[str, NDArray[np.generic]]
+
+
+def weights_bytes(arrays: Mapping[str, NDArray[np.generic]]) -> bytes:
+    """Return arrays by name as the content of a safetensors file; the same arrays always give the same bytes."""
+    ordered = {name: np.ascontiguousarray(arrays[name]) for name in sorted(arrays)}
+    content: bytes = save(ordered)
+    return content
+
+
+def read_weights(path: Path) -> Arrays:
+    """Return the arrays of a safetensors file by name."""
+    try:
+        with safe_open(path, framework="numpy") as file:
+            return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dictionary)
+    except FileNotFoundError:
+        raise ManyheadsError("the weights are missing.", where=str(path)) from None
+    except (SafetensorError, OSError) as error:
+        raise ManyheadsError(f"the weights are damaged: {error}.", where=str(path)) from None
+
+
+def check_names(found: Mapping[str, tuple[int, ...]], wanted: Mapping[str, tuple[int, ...]], *, where: str) -> None:
+    """Compare the shapes that were found with those that are wanted; name everything that is wrong at once."""
+    problems = [f"missing: {name} {shape}" for name, shape in wanted.items() if name not in found]
+    problems += [f"unknown: {name}" for name in found if name not in wanted]
+    problems += [
+        f"wrong shape: {name} is {found[name]}, {shape} is wanted"
+        for name, shape in wanted.items()
+        if name in found and tuple(found[name]) != tuple(shape)
+    ]
+    if problems:
+        listed = "".join(f"\n  - {problem}" for problem in problems)
+        raise ManyheadsError(f"the weights do not fit the model:{listed}", where=where)
+
+
+def shapes(arrays: Iterable[tuple[str, NDArray[np.generic]]]) -> dict[str, tuple[int, ...]]:
+    """Return the shape of each array by name."""
+    return {name: tuple(array.shape) for name, array in arrays}

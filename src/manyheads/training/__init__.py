@@ -1,0 +1,16 @@
+"""Training: one loop for every model, which sees only an `Objective`.
+
+| file | what it is |
+|---|---|
+| `loss` | label-smoothed cross-entropy that never holds all logits at once |
+| `objectives` | batch → (loss sum, count), for each task |
+| `schedule` | the learning rate over time |
+| `optimiser` | Adam with the paper's constants, and its state as named arrays |
+| `preparation` | from a recipe to tokenizers, stores, batches and a fresh model |
+| `checkpoint` | everything needed to go on, written atomically and verified when read |
+| `validation` | loss, metric and samples on unseen data |
+| `journal` | metrics.jsonl and TensorBoard |
+| `progress` | what a person sees meanwhile |
+| `trainer` | the loop |
+| `defaults` | a recipe from two text files |
+"""

@@ -1,0 +1,137 @@
+"""What a model costs before anything is trained: parameters, FLOPs, memory, time.
+
+Nothing is estimated by formula. The model is built on PyTorch's `meta` device, where tensors have shapes but no memory;
+one update is taken there while every matrix product is counted and every array kept for the backward pass is weighed.
+So it holds for any model, and for any change to one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.utils.flop_counter import FlopCounterMode
+
+from manyheads.config.schema import ModelConfig, Recipe
+from manyheads.data.tokenizers import DEFAULT_VOCABULARY
+from manyheads.models.builder import build_model
+from manyheads.models.interface import Tokens
+from manyheads.training.objectives import TensorBatch, TranslationObjective
+
+SENTENCE = 32  # tokens on either side of the sentences that the cost is counted for
+BYTES = 4  # of a float32
+STATE_COPIES = 4  # weights, gradients, and Adam's two moments
+UTILISATION = 0.5  # of the matrix-product peak that a training step is expected to reach
+
+# The paper's own measure of a device's speed (footnote 5): 9.5 TFLOPS sustained on a P100, eight of them.
+PAPER_MACHINE = ("8 × P100 at the 9.5 TFLOPS each that the paper assumes", 8 * 9.5e12)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine, the FLOPs per second it is expected to do, and how long it would train."""
+
+    name: str
+    flops_per_second: float
+    hours: float
+
+
+@dataclass(frozen=True)
+class Costs:
+    """The size of a model and the cost of training it."""
+
+    parameters: int
+    trainable_parameters: int
+    flops_per_update: int
+    training_flops: float
+    tokens_per_update: int
+    memory_bytes: int
+    activation_bytes: int
+    steps: int
+    machines: list[Machine]
+
+
+def config_for(recipe: Recipe) -> ModelConfig:
+    """Return the configuration a recipe leads to, with the vocabulary sizes it asks for."""
+    source = recipe.tokenizer.vocabulary or DEFAULT_VOCABULARY
+    own = recipe.tokenizer.target
+    target = (own.vocabulary if own else recipe.tokenizer.vocabulary) or DEFAULT_VOCABULARY
+    return ModelConfig(model=recipe.model, source_vocabulary=source, target_vocabulary=target)
+
+
+def count_costs(recipe: Recipe, config: ModelConfig) -> Costs:
+    """Count what training the recipe's model costs."""
+    settings = recipe.training
+    model = build_model(config, device="meta")
+    objective = TranslationObjective(model, smoothing=settings.label_smoothing)
+    batch = _meta_batch(settings.batch_tokens)
+    with FlopCounterMode(display=False) as flops, weigh_activations(model) as activations:
+        loss, count = objective(batch)
+    with flops:
+        loss.backward()
+    per_update = flops.get_total_flops() * settings.accumulate
+    parameters = sum(parameter.numel() for parameter in model.parameters())
+    total = float(per_update) * settings.steps
+    return Costs(
+        parameters=parameters,
+        trainable_parameters=sum(one.numel() for one in model.parameters() if one.requires_grad),
+        flops_per_update=per_update,
+        training_flops=total,
+        tokens_per_update=count * settings.accumulate,
+        memory_bytes=STATE_COPIES * BYTES * parameters + activations[0],
+        activation_bytes=activations[0],
+        steps=settings.steps,
+        machines=[Machine(name, speed, total / speed / 3600) for name, speed in (_this_machine(), PAPER_MACHINE)],
+    )
+
+
+def _meta_batch(tokens: int) -> TensorBatch:
+    """Return a batch of the given number of padded tokens without any content."""
+    rows = max(1, tokens // SENTENCE)
+    ids = torch.zeros(rows, SENTENCE, dtype=torch.long, device="meta")
+    lengths = torch.zeros(rows, dtype=torch.long, device="meta")
+    real = torch.zeros(rows * SENTENCE, dtype=torch.long, device="meta")
+    return TensorBatch(Tokens(ids, lengths), ids, ids, real)
+
+
+@contextmanager
+def weigh_activations(model: torch.nn.Module) -> Iterator[list[int]]:
+    """Yield a list whose one entry becomes the bytes kept for the backward pass, parameters not counted."""
+    seen = {id(parameter) for parameter in model.parameters()}
+    weight = [0]
+    keep_alive: list[Tensor] = []  # an id is unique only while its tensor lives
+
+    def pack(tensor: Tensor) -> Tensor:
+        """Weigh an array the first time it is kept; a view weighs what it looks at."""
+        base = tensor._base if tensor._base is not None else tensor
+        if id(base) not in seen:
+            seen.add(id(base))
+            keep_alive.append(base)
+            weight[0] += base.numel() * base.element_size()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        yield weight
+
+
+def _this_machine() -> tuple[str, float]:
+    """Return this computer's name and the FLOPs per second it is expected to reach in training."""
+    peak = matrix_product_peak()
+    threads = torch.get_num_threads()
+    name = f"this computer, {threads} threads, at {UTILISATION:.0%} of {peak / 1e9:,.0f} GFLOPS measured"
+    return name, UTILISATION * peak
+
+
+def matrix_product_peak(*, size: int = 1536, seconds: float = 0.5) -> float:
+    """Measure the FLOPs per second of a large float32 matrix product on this computer's processor."""
+    left, right = torch.randn(size, size), torch.randn(size, size)
+    left @ right
+    begin, products = time.perf_counter(), 0
+    while (spent := time.perf_counter() - begin) < seconds:
+        left @ right
+        products += 1
+    return products * 2 * size**3 / spent

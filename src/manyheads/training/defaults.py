@@ -1,0 +1,91 @@
+"""A recipe from nothing but two text files: sizes chosen by how much there is to learn from.
+
+Small corpora want small models, more dropout and a higher rate; the steps are chosen so that each sentence is seen a
+few dozen times in a small corpus and a few times in a large one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from manyheads.config.recipe import build_recipe, merged, parse_change
+from manyheads.config.schema import CorpusSettings, Recipe
+from manyheads.data.corpora import open_corpus
+
+CHARACTERS_PER_TOKEN = 4  # of subwords, roughly
+
+
+@dataclass(frozen=True)
+class Size:
+    """What suits corpora of up to so many pairs."""
+
+    pairs: float
+    model: dict[str, Any]
+    epochs: int
+    batch_tokens: int
+    rate: float
+    vocabulary: int | None
+
+
+SIZES = (
+    Size(5_000, {"preset": "tiny", "dropout": 0.3}, epochs=60, batch_tokens=1024, rate=0.002, vocabulary=None),
+    Size(100_000, {"preset": "tiny", "dropout": 0.2}, epochs=40, batch_tokens=2048, rate=0.004, vocabulary=None),
+    Size(
+        1_000_000,
+        {"preset": "small", "dropout": 0.1},
+        epochs=20,
+        batch_tokens=4096,
+        rate=0.002,
+        vocabulary=16_000,
+    ),
+    Size(float("inf"), {"preset": "base"}, epochs=10, batch_tokens=8192, rate=0.001, vocabulary=32_000),
+)
+
+
+def recipe_for_files(
+    source: Path, target: Path, *, valid: tuple[Path, Path] | None = None, changes: Iterable[str] = ()
+) -> Recipe:
+    """Choose a recipe for two parallel files; without validation files, some pairs are cut off for it."""
+    train = {"source": str(source), "target": str(target)}
+    count, characters = _measure(CorpusSettings(**train))
+    size = next(one for one in SIZES if count <= one.pairs)
+    steps = max(200, round(size.epochs * characters / CHARACTERS_PER_TOKEN / size.batch_tokens))
+    every = max(50, min(1000, round(steps / 40)))
+    values: dict[str, Any] = {
+        "name": target.name.split(".")[0],
+        "data": {"train": train},
+        "tokenizer": {} if size.vocabulary is None else {"vocabulary": size.vocabulary},
+        "model": size.model,
+        "training": {
+            "steps": steps,
+            "batch_tokens": size.batch_tokens,
+            "schedule": {
+                "kind": "inverse_sqrt",
+                "rate": size.rate,
+                "warmup": max(50, min(4000, round(steps / 8))),
+            },
+            "checkpoint_every": every,
+            "clip_norm": 1.0,
+        },
+        "validation": {"every": every, "sentences": 500},
+    }
+    if valid is not None:
+        values["data"]["valid"] = {"source": str(valid[0]), "target": str(valid[1])}
+    else:
+        values["data"]["held_out"] = max(1, min(1000, count // 20))
+    for change in changes:
+        values = merged(values, parse_change(change))
+    return build_recipe(values)
+
+
+def _measure(settings: CorpusSettings) -> tuple[int, int]:
+    """Return the number of pairs and the characters on their longer side."""
+    pairs = source = target = 0
+    for pair in open_corpus(settings, split="train").pairs():
+        pairs += 1
+        source += len(pair.source)
+        target += len(pair.target)
+    return pairs, max(source, target)

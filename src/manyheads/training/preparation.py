@@ -1,0 +1,151 @@
+"""From a recipe to what the trainer needs: tokenizers, stores, batches, and a model with fresh weights.
+
+Every part is made once and found again: tokenizers in the run folder, token ids in the cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+from manyheads.config.schema import ModelConfig, Recipe
+from manyheads.data.batching import Batches, SpecialTokens
+from manyheads.data.corpora import Corpus, Part, open_corpus
+from manyheads.data.files import resolve
+from manyheads.data.pairs import Pair
+from manyheads.data.store import Store, open_store
+from manyheads.data.tokenizers import END, PAD, START, UNKNOWN, Tokenizers, train_tokenizers
+from manyheads.errors import ManyheadsError
+from manyheads.exchange.vectors import load_vectors
+from manyheads.models.builder import build_model
+from manyheads.models.interface import SequenceToSequence
+from manyheads.models.transformer import Transformer
+from manyheads.runs.folder import RunFolder
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """Everything a training run starts from."""
+
+    recipe: Recipe
+    run: RunFolder
+    tokenizers: Tokenizers
+    config: ModelConfig
+    corpus: Corpus
+    store: Store
+    batches: Batches
+    valid_pairs: list[Pair]
+    valid_batches: Batches
+
+
+def prepare(recipe: Recipe, run: RunFolder, *, threads: int, tell: Tell) -> Preparation:
+    """Read the corpora, train the tokenizers and build the stores, or find them where they were built before."""
+    train, valid = open_corpora(recipe)
+    run.begin(recipe)
+    tokenizers = _tokenizers(recipe, run, train, tell)
+    config = _config(recipe, tokenizers)
+    run.write_config(config)
+    store = open_store(train, tokenizers, recipe.data, threads=threads, report=None)
+    valid_store = open_store(valid, tokenizers, recipe.data, threads=threads)
+    _tell_tally(store, valid_store, tell)
+    special = SpecialTokens(pad=config.pad, start=config.start)
+    tokens = recipe.training.batch_tokens
+    return Preparation(
+        recipe=recipe,
+        run=run,
+        tokenizers=tokenizers,
+        config=config,
+        corpus=train,
+        store=store,
+        batches=Batches(store, tokens=tokens, seed=recipe.seed, special=special),
+        valid_pairs=list(valid.pairs()),
+        valid_batches=Batches(valid_store, tokens=tokens, seed=recipe.seed, special=special),
+    )
+
+
+def open_corpora(recipe: Recipe) -> tuple[Corpus, Corpus]:
+    """Return the training and the validation corpus, the latter cut off the former where the recipe says so."""
+    train = open_corpus(recipe.data.train, split="train")
+    if recipe.data.valid is not None:
+        return train, open_corpus(recipe.data.valid, split="valid")
+    if recipe.data.held_out == 0:
+        raise ManyheadsError(
+            "there is no validation data, so progress could not be measured.",
+            where="data",
+            cure="Give data.valid, or cut some pairs off the training data with data.held_out: 1000",
+        )
+    held_out = recipe.data.held_out
+    return Part(train, held_out=held_out, validation=False), Part(train, held_out=held_out, validation=True)
+
+
+def _tokenizers(recipe: Recipe, run: RunFolder, corpus: Corpus, tell: Tell) -> Tokenizers:
+    """Return the run's tokenizers, training them the first time."""
+    if run.tokenizer_folder.exists() and any(run.tokenizer_folder.glob("*.model")):
+        return run.tokenizers()
+    tokenizers = train_tokenizers(corpus.pairs(), recipe.tokenizer)
+    run.write_tokenizers(tokenizers)
+    sizes = f"{len(tokenizers.source):,}"
+    if not tokenizers.shared:
+        sizes += f" and {len(tokenizers.target):,}"
+    tell(f"Trained the tokenizer: {sizes} pieces.")
+    return tokenizers
+
+
+def _config(recipe: Recipe, tokenizers: Tokenizers) -> ModelConfig:
+    """Return what the model is built from."""
+    return ModelConfig(
+        model=recipe.model,
+        source_vocabulary=len(tokenizers.source),
+        target_vocabulary=len(tokenizers.target),
+        pad=PAD,
+        unknown=UNKNOWN,
+        start={"start": START, "end": END, "pad": PAD}[recipe.tokenizer.start],
+        end=END,
+    )
+
+
+def _tell_tally(store: Store, valid: Store, tell: Tell) -> None:
+    """Say how much data there is and what was left out of it."""
+    tally = store.tally
+    tell(
+        f"{tally.pairs:,} training pairs with {store.tokens('source'):,} + {store.tokens('target'):,} tokens, "
+        f"{valid.tally.pairs:,} for validation."
+    )
+    if tally.empty:
+        tell(f"{tally.empty:,} pairs with an empty side were skipped (the first at line {tally.first_empty:,}).")
+    if tally.too_long:
+        tell(f"{tally.too_long:,} pairs were longer than data.max_length (the first at line {tally.first_too_long:,}).")
+
+
+def fresh_model(preparation: Preparation, *, device: torch.device, tell: Tell) -> SequenceToSequence:
+    """Build the model with weights that depend on the seed alone, and load pretrained vectors if there are any."""
+    torch.manual_seed(preparation.recipe.seed)
+    model = build_model(preparation.config)
+    if preparation.recipe.model.vectors is not None:
+        _load_vectors(model, preparation, tell)
+    return model.to(device)
+
+
+def _load_vectors(model: SequenceToSequence, preparation: Preparation, tell: Tell) -> None:
+    """Replace embeddings by pretrained vectors where a piece has one; freeze the matrices if asked."""
+    settings = preparation.recipe.model.vectors
+    assert settings is not None and isinstance(model, Transformer)
+    sides = (
+        (settings.source, model.source.vectors, preparation.tokenizers.source),
+        (settings.target, model.target.vectors, preparation.tokenizers.target),
+    )
+    for path, parameter, tokenizer in sides:
+        if path is None:
+            continue
+        loaded = load_vectors(resolve(path), tokenizer.vocabulary(), width=parameter.shape[1])
+        found = torch.from_numpy(loaded.found)
+        with torch.no_grad():
+            # Pretrained vectors have a scale of their own; ours have unit variance after the √d_model of the embedding.
+            known = torch.from_numpy(loaded.matrix)[found]
+            parameter[found] = known / known.std() * parameter.shape[1] ** -0.5
+        parameter.requires_grad_(not settings.freeze)
+        tell(f"{path}: {loaded.report()}")

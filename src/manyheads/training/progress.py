@@ -1,0 +1,75 @@
+"""What a person sees while a model trains: a bar with loss, speed and time left; scores and samples as they come.
+
+On a terminal the bar moves. Elsewhere (a log file, a pipe) there is one line per validation and nothing in between.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
+
+from manyheads.training.validation import Findings
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people say it: 45 s, 12 min, 3 h 20 min."""
+    whole = int(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes = whole // 60
+    if minutes < 60:
+        return f"{minutes} min {whole % 60:02d} s"
+    return f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+class Reporter:
+    """Tells a person how training goes, on standard error."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self.console = console or Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else 160)
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+
+    def begin(self, step: int, steps: int) -> None:
+        """Start the bar at some step."""
+        if not self.console.is_terminal:
+            return
+        self._bar = Progress(
+            TextColumn("[bold]training"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[facts]}"),
+            console=self.console,
+        )
+        self._bar.start()
+        self._task = self._bar.add_task("training", total=steps, completed=step, facts="")
+
+    def note(self, text: str) -> None:
+        """Say one thing."""
+        self.console.print(text, markup=False)
+
+    def update(self, step: int, facts: str) -> None:
+        """Move the bar; `facts` is loss, rate, speed and time left."""
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=step, facts=facts)
+
+    def validated(self, step: int, steps: int, findings: Findings, *, facts: str, best: bool) -> None:
+        """Show scores and samples."""
+        scores = " · ".join(str(score) for score in (findings.score, *findings.others))
+        star = " · best so far" if best else ""
+        self.note(f"step {step:,} of {steps:,} · {scores}{star} · {facts}")
+        for sample in findings.samples:
+            self.note(f"    {sample.source}\n  → {sample.output}\n  = {sample.reference}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()

@@ -1,0 +1,37 @@
+"""The learning rate over time. The paper's, section 5.3, equation (3):
+
+    rate = d_model^−0.5 · min(step^−0.5, step · warmup^−1.5)
+
+rises linearly for `warmup` steps and then falls with the square root of the step. The other schedules rise to a given
+peak in the same way and fall in their own.
+"""
+
+from __future__ import annotations
+
+import math
+
+from manyheads.config.schema import ScheduleSettings
+
+
+def learning_rate(settings: ScheduleSettings, step: int, *, width: int, steps: int) -> float:
+    """Return the rate of update `step`, counted from 1, in a training of `steps` updates of a model `width` wide."""
+    if settings.kind == "paper":
+        return settings.rate / math.sqrt(width) * _rise_and_fall(step, settings.warmup)
+    if step <= settings.warmup:
+        return settings.rate * step / settings.warmup
+    if settings.kind == "inverse_sqrt":
+        return settings.rate * math.sqrt(max(1, settings.warmup) / step)
+    return settings.rate * _towards_floor(settings, (step - settings.warmup) / max(1, steps - settings.warmup))
+
+
+def _rise_and_fall(step: int, warmup: int) -> float:
+    """Return min(step^−0.5, step · warmup^−1.5); without warm-up there is nothing to rise from."""
+    rising = step / (warmup * math.sqrt(warmup)) if warmup else math.inf
+    return min(1.0 / math.sqrt(step), rising)
+
+
+def _towards_floor(settings: ScheduleSettings, progress: float) -> float:
+    """Return the share of the peak rate that is left at some progress (0 to 1) behind the warm-up."""
+    done = min(1.0, progress)
+    left = {"linear": 1.0 - done, "cosine": 0.5 * (1.0 + math.cos(math.pi * done)), "constant": 1.0}[settings.kind]
+    return settings.floor + (1.0 - settings.floor) * left
