@@ -27,8 +27,8 @@ BYTES = 4  # of a float32
 STATE_COPIES = 4  # weights, gradients, and Adam's two moments
 UTILISATION = 0.5  # of the matrix-product peak that a training step is expected to reach
 
-# The paper's own measure of a device's speed (footnote 5): 9.5 TFLOPS sustained on a P100, eight of them.
-PAPER_MACHINE = ("8 × P100 at the 9.5 TFLOPS each that the paper assumes", 8 * 9.5e12)
+# The machine of the paper, with the peak of a P100 as the paper counts it (footnote 5).
+PAPER_MACHINE = ("the paper's 8 × P100", 8 * 9.5e12)
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,9 @@ def count_costs(recipe: Recipe, config: ModelConfig) -> Costs:
     model = build_model(config, device="meta")
     objective = TranslationObjective(model, smoothing=settings.label_smoothing)
     batch = _meta_batch(settings.batch_tokens)
-    with FlopCounterMode(display=False) as flops, weigh_activations(model) as activations:
-        loss, count = objective(batch)
-    with flops:
+    with FlopCounterMode(display=False) as flops:
+        with weigh_activations(model) as activations:
+            loss, count = objective(batch)
         loss.backward()
     per_update = flops.get_total_flops() * settings.accumulate
     parameters = sum(parameter.numel() for parameter in model.parameters())
@@ -85,7 +85,7 @@ def count_costs(recipe: Recipe, config: ModelConfig) -> Costs:
         memory_bytes=STATE_COPIES * BYTES * parameters + activations[0],
         activation_bytes=activations[0],
         steps=settings.steps,
-        machines=[Machine(name, speed, total / speed / 3600) for name, speed in (_this_machine(), PAPER_MACHINE)],
+        machines=[_expect(name, peak, total) for name, peak in (_this_machine(), PAPER_MACHINE)],
     )
 
 
@@ -118,12 +118,15 @@ def weigh_activations(model: torch.nn.Module) -> Iterator[list[int]]:
         yield weight
 
 
+def _expect(name: str, peak: float, flops: float) -> Machine:
+    """Return how long a machine of the given peak would take at the utilisation we expect."""
+    speed = UTILISATION * peak
+    return Machine(f"{name}, at {UTILISATION:.0%} of {peak / 1e9:,.0f} GFLOPS", speed, flops / speed / 3600)
+
+
 def _this_machine() -> tuple[str, float]:
-    """Return this computer's name and the FLOPs per second it is expected to reach in training."""
-    peak = matrix_product_peak()
-    threads = torch.get_num_threads()
-    name = f"this computer, {threads} threads, at {UTILISATION:.0%} of {peak / 1e9:,.0f} GFLOPS measured"
-    return name, UTILISATION * peak
+    """Return this computer's name and the peak that was measured on it."""
+    return f"this computer with {torch.get_num_threads()} threads", matrix_product_peak()
 
 
 def matrix_product_peak(*, size: int = 1536, seconds: float = 0.5) -> float:

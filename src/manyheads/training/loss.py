@@ -97,7 +97,7 @@ class _Gradients:
     def add(self, part: slice, difference: Tensor) -> None:
         """Take a chunk's p − q [N, V] into account."""
         torch.mm(difference, self._weights, out=self.hidden[part])
-        self.vectors.addmm_(difference.t(), self._inputs[part])
+        torch.addmm(self.vectors, difference.t(), self._inputs[part], out=self.vectors)
         if self.bias is not None:
             self.bias.add_(difference.sum(dim=0))
 
