@@ -47,5 +47,8 @@ class DotProductAttention(nn.Module):
         forbidden = mask.additive(queries, keys.shape[-2])
         if forbidden is None:
             return scores.softmax(dim=-1)
-        weights = (scores + forbidden).softmax(dim=-1)
-        return weights.masked_fill(torch.isneginf(forbidden), 0.0)
+        masked = torch.isneginf(forbidden)
+        # The softmax of a row of −∞ is not a number, and neither is its gradient: let such a row see all, then nothing.
+        blind = masked.all(dim=-1, keepdim=True)
+        weights = (scores + forbidden.masked_fill(blind, 0.0)).softmax(dim=-1)
+        return weights.masked_fill(masked, 0.0)

@@ -4,7 +4,8 @@
         model.decode(target, model.encode(source))
     recording["decoder.layers.0.cross_attention"]  # [B, H, T, S], every head, not averaged
 
-Outside the block nothing is installed and the fused kernel runs; inside, each attention takes the exact path.
+Outside the block nothing is installed and the fused kernel runs; inside, each attention takes the exact path. A search
+inside the block records the hypotheses it returns, and none of those that it gave up.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from manyheads.attention.multi_head import MultiHeadAttention
 class Recording(dict[str, Tensor]):
     """Attention weights [B, H, T, S] by the name of the attention inside the model.
 
-    Calls that follow each other, such as decoding steps, are joined along T, the keys padded with zeros.
+    Calls that follow each other on the same batch, such as decoding steps, are joined along T; keys that one of them
+    did not have get zeros.
     """
 
     def add(self, name: str, weights: Tensor) -> None:
@@ -31,9 +33,23 @@ class Recording(dict[str, Tensor]):
 
 
 def _join(earlier: Tensor, later: Tensor) -> Tensor:
-    """Join two calls along the queries; the earlier one could not see the keys that came after it."""
-    missing = later.shape[-1] - earlier.shape[-1]
-    return torch.cat([nn.functional.pad(earlier, (0, missing)), later], dim=-2)
+    """Join two calls along the queries, with as many keys as the wider of them has."""
+    keys = max(earlier.shape[-1], later.shape[-1])
+    padded = [nn.functional.pad(one, (0, keys - one.shape[-1])) for one in (earlier, later)]
+    return torch.cat(padded, dim=-2)
+
+
+@contextmanager
+def unobserved(model: nn.Module) -> Iterator[bool]:
+    """Let nobody look while the block lasts; yield whether somebody is waiting to look again."""
+    observers = {part: part.observer for part in model.modules() if isinstance(part, MultiHeadAttention)}
+    try:
+        for attention in observers:
+            attention.observer = None
+        yield any(observers.values())
+    finally:
+        for attention, observer in observers.items():
+            attention.observer = observer
 
 
 @contextmanager

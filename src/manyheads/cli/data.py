@@ -1,9 +1,9 @@
-"""`manyheads data`: the public corpora by name: `list` shows them, `get` puts one into the data folder."""
+"""`manyheads data`: public corpora by name (`list`, `get`), and a look for faults in your own (`check`)."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,8 +12,11 @@ import typer
 
 if TYPE_CHECKING:
     from manyheads.data.download import FileProgress
+    from manyheads.data.pairs import Pair
 
-app = typer.Typer(name="data", help="Public corpora by name: list them, get one.", no_args_is_help=True)
+app = typer.Typer(
+    name="data", help="Public corpora by name (list, get); faults in your own (check).", no_args_is_help=True
+)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
@@ -73,6 +76,57 @@ def get_corpus(
     note = f" {corpus.note}" if corpus.note else ""
     # To standard error, so that a script can read the paths alone.
     typer.echo(f"{len(paths)} file(s), checksums right. Licence: {corpus.licence}.{note}", err=True)
+
+
+@app.command("check")
+def check_corpus(
+    source: Annotated[str | None, typer.Option(help="Source text, one sentence per line (also .gz).")] = None,
+    target: Annotated[str | None, typer.Option(help="Target text, parallel to the source.")] = None,
+    pairs: Annotated[str | None, typer.Option(help="A TSV or JSONL file with both sides instead.")] = None,
+    max_characters: Annotated[int, typer.Option(help="Longest side that is not over-long.")] = 1000,
+    max_ratio: Annotated[float, typer.Option(help="How far from the usual balance of lengths is allowed.")] = 4.0,
+    write_clean: Annotated[
+        str | None, typer.Option(metavar="PREFIX", help="Write the good pairs to PREFIX.source and PREFIX.target.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Look for empty, over-long, unbalanced, duplicated, copied and badly encoded pairs, with their line numbers."""
+    from dataclasses import asdict
+
+    from manyheads.config.messages import build
+    from manyheads.config.schema import CorpusSettings
+    from manyheads.data.checking import Limits, Report, check
+    from manyheads.data.corpora import open_corpus
+
+    settings = build(CorpusSettings, {"source": source, "target": target, "pairs": pairs}, origin="the corpus")
+    report = Report()
+    good = check(open_corpus(settings, split="train", lenient=True).pairs(), Limits(max_characters, max_ratio), report)
+    if write_clean is None:
+        for _ in good:
+            pass
+    else:
+        _write_pairs(good, write_clean)
+    if as_json:
+        import json
+
+        typer.echo(json.dumps(asdict(report)))
+        return
+    typer.echo(f"{report.pairs:,} pairs, {report.faulty:,} with a fault")
+    for kind, lines in report.lines.items():
+        if lines:
+            shown = ", ".join(map(str, lines[:10])) + (", …" if len(lines) > 10 else "")
+            typer.echo(f"  {kind.replace('_', ' '):<14}{len(lines):>9,}  lines {shown}")
+
+
+def _write_pairs(pairs: Iterable[Pair], prefix: str) -> None:
+    """Write pairs line by line to two files, which appear only when both are complete."""
+    drafts = [Path(f"{prefix}.{side}.part") for side in ("source", "target")]
+    with drafts[0].open("w", encoding="utf-8") as source, drafts[1].open("w", encoding="utf-8") as target:
+        for pair in pairs:
+            source.write(f"{pair.source}\n")
+            target.write(f"{pair.target}\n")
+    for draft in drafts:
+        draft.replace(draft.with_suffix(""))
 
 
 @contextmanager

@@ -73,9 +73,7 @@ def _corpus(
     count: int,
 ) -> CorpusSettings:
     """Return the test corpus that was asked for; a run on a generated task needs no naming of it."""
-    from pydantic import ValidationError
-
-    from manyheads.config.messages import explain
+    from manyheads.config.messages import build
     from manyheads.config.schema import CorpusSettings
 
     values = {"source": source, "target": target, "pairs": pairs, "format": pairs_format}
@@ -84,10 +82,7 @@ def _corpus(
         values |= {"task": task or trained_on.task, "count": str(count), "seed": "0"}
         if task in (None, trained_on.task):
             return CorpusSettings(task=trained_on.task, options=trained_on.options, count=count, seed=0)
-    try:
-        return CorpusSettings.model_validate(values)
-    except ValidationError as error:
-        raise explain(error, CorpusSettings, origin="the test data", lines={}) from None
+    return build(CorpusSettings, values, origin="the test data")
 
 
 class _Scoring:

@@ -46,8 +46,18 @@ def train(
     reporter = Reporter()
     preparation = prepare(settings, RunFolder(folder), threads=threads, tell=reporter.note)
     if recipe is None:
-        reporter.note(f"Chose a recipe for this corpus; it is saved in {preparation.run.recipe_file}.")
+        reporter.note(f"Chose {_choice(settings)}; change it in {preparation.run.recipe_file} or with --set.")
     Trainer(preparation, device=choose_device(device), reporter=reporter, max_minutes=max_minutes).train()
+
+
+def _choice(recipe: Recipe) -> str:
+    """Say in a line what was chosen for a corpus."""
+    model, training = recipe.model, recipe.training
+    return (
+        f"a {model.preset} model ({model.encoder_layers} + {model.decoder_layers} layers, width {model.width}, "
+        f"dropout {model.dropout}), {training.steps:,} steps of {training.batch_tokens:,} tokens, "
+        f"{training.schedule.kind} rate {training.schedule.rate}"
+    )
 
 
 def _recipe(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -17,6 +17,17 @@ from pydantic_core import ErrorDetails
 from manyheads.errors import ManyheadsError, did_you_mean
 
 KeyPath = tuple[str, ...]
+Section = TypeVar("Section", bound=BaseModel)
+
+
+def build(
+    schema: type[Section], values: Mapping[str, Any], *, origin: str, lines: Mapping[KeyPath, int] | None = None
+) -> Section:
+    """Validate values against a schema; whatever is wrong with them is one `ManyheadsError`."""
+    try:
+        return schema.model_validate(values)
+    except ValidationError as error:
+        raise explain(error, schema, origin=origin, lines=lines or {}) from None
 
 
 def explain(

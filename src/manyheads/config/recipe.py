@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import ValidationError
 
-from manyheads.config.messages import explain, key_lines
+from manyheads.config.messages import build, key_lines
 from manyheads.config.presets import MODEL_PRESETS
 from manyheads.config.schema import Recipe
 from manyheads.errors import ManyheadsError
@@ -53,10 +52,7 @@ def build_recipe(
     """Lay the values over the preset they name and validate the whole."""
     model = values.get("model")
     preset = MODEL_PRESETS.get(str(model.get("preset")), {}) if isinstance(model, dict) else {}
-    try:
-        return Recipe.model_validate(merged({"model": preset}, values) if preset else values)
-    except ValidationError as error:
-        raise explain(error, Recipe, origin=origin, lines=lines or {}) from None
+    return build(Recipe, merged({"model": preset}, values) if preset else values, origin=origin, lines=lines)
 
 
 def parse_change(change: str) -> dict[str, Any]:

@@ -3,11 +3,12 @@
 | file | what it is |
 |---|---|
 | `files` | lines of text files, plain or .gz, with errors that name file and line |
+| `drift` | where two files of unequal length start to drift apart |
 | `corpora` | pairs of texts from parallel files, TSV, JSONL, folders or generated tasks |
 | `tokenizers` | SentencePiece models: BPE, unigram, characters, white-space symbols |
 | `store` | token ids on disk, memory-mapped, built once and keyed by content |
 | `shuffling` | a random order that needs no memory and no history |
 | `batching` | batches by token count, bucketed by length, seekable to any step |
-| `catalogue`, `download` | public corpora by name |
+| `catalogue`, `download`, `archives` | public corpora by name |
 | `tasks/` | generated data: copy, reverse, sort, addition, dates |
 """

@@ -36,27 +36,31 @@ class Corpus(ABC):
         """Return where the pairs come from, for messages and cards."""
 
 
-def open_corpus(settings: CorpusSettings, *, split: Split) -> Corpus:
-    """Return the corpus that the settings describe; `split` matters to generated tasks alone."""
+def open_corpus(settings: CorpusSettings, *, split: Split, lenient: bool = False) -> Corpus:
+    """Return the corpus that the settings describe; `split` matters to generated tasks alone.
+
+    A lenient corpus reads over bytes that are not UTF-8, for whoever looks for them.
+    """
     if settings.task is not None:
         return GeneratedCorpus(settings, split)
     if settings.pairs is not None:
-        return PairFiles(settings)
-    return ParallelFiles(settings)
+        return PairFiles(settings, lenient=lenient)
+    return ParallelFiles(settings, lenient=lenient)
 
 
 class ParallelFiles(Corpus):
     """Two files, or two folders of files, whose lines belong together."""
 
-    def __init__(self, settings: CorpusSettings) -> None:
+    def __init__(self, settings: CorpusSettings, *, lenient: bool = False) -> None:
         assert settings.source is not None and settings.target is not None
+        self._lenient = lenient
         self.source = text_files(settings.source, role="source")
         self.target = text_files(settings.target, role="target")
 
     def pairs(self) -> Iterator[Pair]:
         """Yield pairs of lines; unequal numbers of lines are an error that gives both."""
         count = 0
-        sources, targets = _all_lines(self.source), _all_lines(self.target)
+        sources, targets = self._lines(self.source), self._lines(self.target)
         for source, target in zip_longest(sources, targets):
             if source is None or target is None:
                 rest = 1 + sum(1 for _ in (targets if source is None else sources))
@@ -66,9 +70,13 @@ class ParallelFiles(Corpus):
         if count == 0:
             raise ManyheadsError("this file is empty: there is nothing to learn from.", where=str(self.source[0]))
 
+    def _lines(self, files: list[Path]) -> Iterator[str]:
+        """Yield the lines of several files as if they were one."""
+        return chain.from_iterable(read_lines(file, lenient=self._lenient) for file in files)
+
     def _unequal(self, sources: int, targets: int) -> ManyheadsError:
         """Return the error for files of unequal length, with the line where they drift apart if it can be told."""
-        near = drift_line(list(_all_lines(self.source)), list(_all_lines(self.target)))
+        near = drift_line(list(self._lines(self.source)), list(self._lines(self.target)))
         hint = (
             f"They seem to drift apart near line {near:,}."
             if near
@@ -92,8 +100,9 @@ class ParallelFiles(Corpus):
 class PairFiles(Corpus):
     """TSV or JSONL files in which each line holds both sides."""
 
-    def __init__(self, settings: CorpusSettings) -> None:
+    def __init__(self, settings: CorpusSettings, *, lenient: bool = False) -> None:
         assert settings.pairs is not None
+        self._lenient = lenient
         self.settings = settings
         self.files = text_files(settings.pairs, role="pairs")
 
@@ -102,7 +111,7 @@ class PairFiles(Corpus):
         count = 0
         for file in self.files:
             read = self._read_json if self._is_json(file) else self._read_columns
-            for number, line in enumerate(read_lines(file), start=1):
+            for number, line in enumerate(read_lines(file, lenient=self._lenient), start=1):
                 yield read(line, f"{file}:{number}")
                 count += 1
         if count == 0:
@@ -224,11 +233,6 @@ class Part(Corpus):
         """Return where the whole comes from and which part this is."""
         part = "held out of" if self.validation else "without what is held out of"
         return f"{part} {self.whole.origin()}"
-
-
-def _all_lines(files: list[Path]) -> Iterator[str]:
-    """Yield the lines of several files as if they were one."""
-    return chain.from_iterable(read_lines(file) for file in files)
 
 
 def _name(files: list[Path]) -> str:

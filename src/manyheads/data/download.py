@@ -1,33 +1,29 @@
 """Putting public files into the data folder: fetched and resumed, verified, and never half written.
 
-`get` is what a user calls. It is made of `fetch` (one address, resumable, checked), `unpack` (one archive,
+`get` is what a user calls. It is made of `fetch` (one address, resumable, checked), `archives.unpack` (one archive,
 which cannot write outside its folder) and `content_sha256` (what the catalogue's checksums mean).
 """
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import gzip
 import hashlib
 import http.client
 import os
 import shutil
-import stat
 import tarfile
 import tempfile
 import time
 import urllib.error
 import urllib.request
-import zipfile
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from io import BufferedReader
-from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import IO, cast
+from pathlib import Path, PurePosixPath
+from typing import cast
 
+from manyheads.data.archives import CHUNK, DAMAGED, GZIP_MAGIC, ZIP_MAGIC, explained_disk, starts_with, unpack
 from manyheads.data.catalogue import Corpus, DataFile, find
 from manyheads.data.files import data_folder
 from manyheads.errors import ManyheadsError
@@ -37,12 +33,8 @@ Progress = Callable[[int, int | None], None]
 FileProgress = Callable[[str, int, int | None], None]
 """The same, after the path of the file inside the data folder."""
 
-_CHUNK = 1 << 18
 _TIMEOUT_SECONDS = 30.0
 _RETRIED_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
-_GZIP_MAGIC = b"\x1f\x8b"
-_ZIP_MAGIC = b"PK"
-_DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError, zipfile.BadZipFile)
 
 
 def get(
@@ -89,7 +81,7 @@ def content_sha256(path: Path, *, archive: bool) -> str:
             return _listing_sha256(path)
         with gzip.open(path, "rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
-    except _DAMAGED as error:
+    except DAMAGED as error:
         raise ManyheadsError(f"is damaged or cut short ({error}).", where=str(path)) from error
 
 
@@ -127,7 +119,7 @@ def fetch(
     """
     part = destination.with_name(destination.name + ".part")
     transfer = _Transfer(url, part, progress, checked=sha256 is not None)
-    with _disk(part):
+    with explained_disk(part):
         destination.parent.mkdir(parents=True, exist_ok=True)
         if sha256 is None:
             part.unlink(missing_ok=True)
@@ -140,7 +132,7 @@ def fetch(
     if sha256 is not None and actual != sha256:
         part.unlink()
         raise _mismatch(url, sha256, actual)
-    with _disk(destination):
+    with explained_disk(destination):
         part.replace(destination)
     return destination
 
@@ -200,7 +192,7 @@ class _Transfer:
         done = size if goes_on else 0
         length = response.headers["Content-Length"]
         total = done + int(length) if length else None
-        with _disk(self.part), self.part.open("ab" if goes_on else "wb") as out:
+        with explained_disk(self.part), self.part.open("ab" if goes_on else "wb") as out:
             while chunk := _read(response):
                 out.write(chunk)
                 done += len(chunk)
@@ -231,13 +223,13 @@ class _Transfer:
 def _read(response: http.client.HTTPResponse) -> bytes:
     # Told apart from a full disk, which is an OSError too.
     try:
-        return response.read(_CHUNK)
+        return response.read(CHUNK)
     except (http.client.HTTPException, OSError) as error:
         raise _InterruptedTransferError(str(error) or type(error).__name__) from error
 
 
 def _file_sha256(path: Path) -> str:
-    with _disk(path), path.open("rb") as stream:
+    with explained_disk(path), path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
@@ -255,89 +247,6 @@ def _mismatch(where: str, expected: str, actual: str) -> ManyheadsError:
         where=where,
         cure="The public file may have changed; take the right one from a folder that has it: --from FOLDER.",
     )
-
-
-@contextlib.contextmanager
-def _disk(path: Path) -> Iterator[None]:
-    """Turn what the file system refuses into an error that says what to do."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise ManyheadsError(
-                "the disk is full.",
-                where=str(path),
-                cure="Free some space, or choose another folder with --to.",
-            ) from error
-        raise ManyheadsError(
-            f"cannot be read or written: {error.strerror or error}.", where=str(error.filename or path)
-        ) from error
-
-
-def unpack(archive: Path, folder: Path) -> Path:
-    """Unpack a `.tar.gz` or `.zip` into a new folder, which appears only when all of it is there.
-
-    Only files and folders are accepted: an absolute path, a `..`, a link or a device is refused, and nothing
-    is written outside.
-    """
-    if folder.exists():
-        raise ManyheadsError("exists already.", where=str(folder), cure="Remove it, or unpack to another folder.")
-    with _disk(folder):
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as scratch:
-            unpacked = Path(scratch) / "unpacked"
-            unpacked.mkdir()
-            try:
-                _extract(archive, unpacked)
-            except (*_DAMAGED, RuntimeError) as error:
-                raise ManyheadsError(
-                    f"is not a whole .tar.gz or .zip archive ({error}).",
-                    where=str(archive),
-                    cure="Get it once more.",
-                ) from error
-            unpacked.rename(folder)
-    return folder
-
-
-def _extract(archive: Path, folder: Path) -> None:
-    if _starts_with(archive, _ZIP_MAGIC):
-        with zipfile.ZipFile(archive) as packed:
-            for entry in packed.infolist():
-                kind = stat.S_IFMT(entry.external_attr >> 16)
-                plain = kind in (0, stat.S_IFREG, stat.S_IFDIR)
-                target = _safe_target(folder, entry.filename, archive, plain=plain)
-                _write_member(None if entry.is_dir() else packed.open(entry), target)
-        return
-    with tarfile.open(archive, "r:gz") as tar:
-        for member in tar:
-            target = _safe_target(folder, member.name, archive, plain=member.isreg() or member.isdir())
-            _write_member(tar.extractfile(member) if member.isreg() else None, target)
-
-
-def _safe_target(folder: Path, name: str, archive: Path, *, plain: bool) -> Path:
-    # Links are refused altogether: a corpus needs none, and chains of them are how archives escape.
-    parts = PurePosixPath(name.replace("\\", "/")).parts
-    outside = ".." in parts or name.startswith(("/", "\\")) or PureWindowsPath(name).drive
-    if outside or not plain:
-        what = "points outside the folder" if outside else "is neither a file nor a folder (a link or a device)"
-        raise ManyheadsError(
-            f"refused: its member '{name}' {what}.", where=str(archive), cure="Do not trust this archive."
-        )
-    return folder.joinpath(*parts)
-
-
-def _write_member(content: IO[bytes] | None, target: Path) -> None:
-    if content is None:
-        target.mkdir(parents=True, exist_ok=True)
-        return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with content, target.open("wb") as out:
-        shutil.copyfileobj(content, out, _CHUNK)
-
-
-def _starts_with(path: Path, magic: bytes) -> bool:
-    with path.open("rb") as stream:
-        return stream.read(len(magic)) == magic
 
 
 def _fetch_into(target: Path, file: DataFile, corpus: Corpus, progress: FileProgress | None) -> None:
@@ -374,7 +283,7 @@ def _find_in(source: Path, file: DataFile) -> Path:
 
 def _install(raw: Path, file: DataFile, target: Path, *, where: str | None = None) -> None:
     """Give the raw file the form of the data folder, verify it, and put it in its place at once."""
-    with _disk(target):
+    with explained_disk(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as scratch:
             packed = Path(scratch) / target.name
@@ -389,7 +298,7 @@ def _install(raw: Path, file: DataFile, target: Path, *, where: str | None = Non
 
 
 def _pack(raw: Path, file: DataFile, packed: Path) -> None:
-    zipped, gzipped = _starts_with(raw, _ZIP_MAGIC), _starts_with(raw, _GZIP_MAGIC)
+    zipped, gzipped = starts_with(raw, ZIP_MAGIC), starts_with(raw, GZIP_MAGIC)
     foreign_archive = zipped or (gzipped and file.is_archive and not is_right(raw, file))
     if foreign_archive and file.member is not None:
         inner = unpack(raw, packed.with_name("unpacked")) / file.member
@@ -409,7 +318,7 @@ def _compress(plain: Path, packed: Path) -> None:
     # No name and no time in the header: the same content gives the same file.
     with plain.open("rb") as source, packed.open("wb") as out:
         with gzip.GzipFile(filename="", mode="wb", fileobj=out, mtime=0) as stream:
-            shutil.copyfileobj(source, stream, _CHUNK)
+            shutil.copyfileobj(source, stream, CHUNK)
         out.flush()
         os.fsync(out.fileno())
 

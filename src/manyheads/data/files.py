@@ -51,13 +51,16 @@ def open_bytes(path: Path) -> BinaryIO:
     return cast(BinaryIO, gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
 
 
-def read_lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a UTF-8 file without their ends; a byte-order mark at the start is dropped."""
+def read_lines(path: Path, *, lenient: bool = False) -> Iterator[str]:
+    """Yield the lines of a UTF-8 file without their ends; a byte-order mark at the start is dropped.
+
+    What is not UTF-8 is an error or, when reading leniently, a replacement character.
+    """
     number = 0
     try:
         with open_bytes(path) as file:
             for number, raw in enumerate(file, start=1):
-                line = raw.rstrip(b"\r\n").decode("utf-8")
+                line = raw.rstrip(b"\r\n").decode("utf-8", "replace" if lenient else "strict")
                 yield line.removeprefix("\ufeff") if number == 1 else line
     except UnicodeDecodeError as error:
         raise ManyheadsError(

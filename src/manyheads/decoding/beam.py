@@ -17,6 +17,7 @@ from torch import Tensor
 
 from manyheads.decoding.constraints import NO_CONSTRAINTS, Constraints
 from manyheads.decoding.hypothesis import Hypothesis, Special, make_hypothesis
+from manyheads.decoding.observing import observable
 from manyheads.models.interface import SequenceToSequence, Tokens
 
 
@@ -40,6 +41,7 @@ class _Live:
         )
 
 
+@observable
 @torch.inference_mode()
 def beam_search(
     model: SequenceToSequence,
@@ -91,7 +93,7 @@ def _candidates(likely: Tensor, live: _Live, constraints: Constraints, special: 
     """
     count, beam = live.totals.shape
     owners = live.sentences.repeat_interleave(beam)
-    allowed = constraints.apply(likely, live.written.flatten(0, 1), owners, never=(special.pad, special.start))
+    allowed = constraints.apply(likely, live.written.flatten(0, 1), owners, never=special.never)
     extended = (live.totals.flatten()[:, None] + allowed).view(count, -1)  # [N, K·V]
     best = extended.topk(min(2 * beam, extended.shape[1]), dim=1)
     return best.values, best.indices

@@ -28,24 +28,23 @@ class Constraints:
         `written` [N, t] holds what each row wrote so far, `sentences` [N] which sentence it belongs to, and `never` the
         ids that are no output at all (padding, start).
         """
-        log_probabilities = log_probabilities.clone()
-        log_probabilities[:, list(never)] = FORBIDDEN
-        if self.prefixes:
-            self._force(log_probabilities, written.shape[1], sentences)
+        allowed = log_probabilities.clone()
+        allowed[:, list(never)] = FORBIDDEN
         if self.no_repeat_ngram:
-            self._block(log_probabilities, written)
-        return log_probabilities
+            self._block(allowed, written)
+        if self.prefixes:  # last, because what is forced may well repeat itself
+            self._force(allowed, log_probabilities, written.shape[1], sentences)
+        return allowed
 
-    def _force(self, log_probabilities: Tensor, position: int, sentences: Tensor) -> None:
+    def _force(self, allowed: Tensor, log_probabilities: Tensor, position: int, sentences: Tensor) -> None:
         """Allow only the prefix's token in rows whose prefix is not yet written."""
         for row, sentence in enumerate(sentences.tolist()):
             prefix = self.prefixes[sentence]
             if position < len(prefix):
-                kept = log_probabilities[row, prefix[position]].clone()
-                log_probabilities[row] = FORBIDDEN
-                log_probabilities[row, prefix[position]] = kept
+                allowed[row] = FORBIDDEN
+                allowed[row, prefix[position]] = log_probabilities[row, prefix[position]]
 
-    def _block(self, log_probabilities: Tensor, written: Tensor) -> None:
+    def _block(self, allowed: Tensor, written: Tensor) -> None:
         """Forbid every token that would complete an n-gram the row already has."""
         n = self.no_repeat_ngram
         if written.shape[1] < n:
@@ -54,7 +53,7 @@ class Constraints:
         tail = written[:, written.shape[1] - n + 1 :]  # [N, n - 1]
         seen = (grams[:, :, :-1] == tail[:, None]).all(dim=-1)
         rows, places = torch.nonzero(seen, as_tuple=True)
-        log_probabilities[rows, grams[rows, places, -1]] = FORBIDDEN
+        allowed[rows, grams[rows, places, -1]] = FORBIDDEN
 
 
 NO_CONSTRAINTS = Constraints()

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from manyheads.decoding.constraints import NO_CONSTRAINTS, Constraints
 from manyheads.decoding.hypothesis import Hypothesis, Special, make_hypothesis
+from manyheads.decoding.observing import observable
 from manyheads.models.interface import SequenceToSequence, Tokens
 
 Choice = Callable[[Tensor], Tensor]
@@ -20,6 +21,7 @@ def most_probable(log_probabilities: Tensor) -> Tensor:
     return log_probabilities.argmax(dim=-1)
 
 
+@observable
 @torch.inference_mode()
 def greedy_search(
     model: SequenceToSequence,
@@ -43,7 +45,7 @@ def greedy_search(
     while len(rows):
         logits, state = model.step(tokens, state)
         likely = logits.log_softmax(dim=-1)
-        allowed = constraints.apply(likely, written, rows, never=(special.pad, special.start))
+        allowed = constraints.apply(likely, written, rows, never=special.never)
         tokens = choose(allowed)
         totals = totals + likely.gather(1, tokens[:, None])[:, 0]
         written = torch.cat([written, tokens[:, None]], dim=1)

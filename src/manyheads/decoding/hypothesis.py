@@ -18,6 +18,11 @@ class Special:
     end: int
     pad: int
 
+    @property
+    def never(self) -> list[int]:
+        """The ids that are no output; the end token is one even where it also starts the target."""
+        return sorted({self.pad, self.start} - {self.end})
+
 
 @dataclass(frozen=True)
 class Hypothesis:

@@ -30,6 +30,8 @@ class TranslationOptions:
     def __post_init__(self) -> None:
         self._need(self.beam >= 1, "beam", "must be at least 1")
         self._need(self.length_penalty >= 0, "length penalty", "must not be negative")
+        self._need(self.extra_length >= 0, "extra length", "must not be negative")
+        self._need(self.no_repeat_ngram >= 0, "no-repeat n-gram", "must not be negative")
         self._need(self.n_best >= 1, "n-best", "must be at least 1")
         self._need(self.sample or self.n_best <= self.beam, "n-best", f"cannot exceed the beam ({self.beam})")
         self._need(self.temperature > 0, "temperature", "must be above 0")

@@ -39,7 +39,7 @@ class Dropout(nn.Module):
 
 def keep_mask(like: Tensor, probability: float) -> Tensor:
     """Return a mask shaped like the tensor: 0 with the given probability, else the scale of a survivor."""
-    dropped = round(probability * _LEVELS)
+    dropped = min(round(probability * _LEVELS), _LEVELS - 1)
     draws = torch.empty((like.numel() + 3) // 4, dtype=torch.int64).random_(-(1 << 63), (1 << 63) - 1)
     levels = draws.view(torch.int16)[: like.numel()].view(like.shape)
     kept = levels >= dropped - _LEVELS // 2

@@ -53,6 +53,7 @@ def companions(metric: Metric) -> tuple[Metric, ...]:
 def check_metrics(names: Iterable[str]) -> list[Metric]:
     """Return names as metrics of outputs; an unknown one is an error."""
     known = [name for name in get_args(Metric) if name != "loss"]
+    names = list(names)
     for name in names:
         if name not in known:
             raise ManyheadsError(f"there is no metric '{name}'.", cure=did_you_mean(name, known))

@@ -71,7 +71,10 @@ class SequenceToSequence(nn.Module, ABC):
 
     @abstractmethod
     def step(self, tokens: Tensor, state: Any) -> tuple[Tensor, Any]:  # noqa: ANN401
-        """Read one more target token per row [B]; return the next one's logits [B, V] and the new state."""
+        """Read one more target token per row [B]; return the next one's logits [B, V] and the new state.
+
+        The old state is used up; `select` all its rows first to keep a copy.
+        """
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Return the output layer's logits [B, T, V] for hidden states [B, T, D]."""

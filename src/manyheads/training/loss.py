@@ -2,7 +2,7 @@
 
 The target distribution over K classes puts 1−ε on the true class and ε/(K−1) on every other:
 
-    loss = −Σ_k q_k log p_k = log Z − (1 − ε − u)·z_true − u·Σ_k z_k        with u = ε/(K−1), p = softmax(z)
+    loss = −Σ_k q_k log p_k = −(1 − ε − u)·log p_true − u·Σ_k log p_k        with u = ε/(K−1), p = softmax(z)
 
 and its gradient with respect to the logits z is p − q. The logits of a batch, tokens × vocabulary, are by far the
 largest array of training. Here they exist a few hundred tokens at a time: each chunk's loss and gradients are computed
@@ -31,7 +31,9 @@ def smoothed_loss(logits: Tensor, targets: Tensor, *, smoothing: float) -> Tenso
 
 def fused_loss(hidden: Tensor, vectors: Tensor, bias: Tensor | None, targets: Tensor, *, smoothing: float) -> Tensor:
     """Return the summed loss of hidden states [N, D] with logits hidden · vectorsᵀ + bias, never holding them all."""
-    loss: Tensor = _FusedLoss.apply(hidden, vectors, bias, targets, smoothing)  # type: ignore[no-untyped-call]
+    # Inside `apply` gradients are always off, so whether they are wanted must be asked here.
+    wanted = torch.is_grad_enabled()
+    loss: Tensor = _FusedLoss.apply(hidden, vectors, bias, targets, smoothing, wanted)  # type: ignore[no-untyped-call]
     return loss
 
 
@@ -46,9 +48,9 @@ class _FusedLoss(torch.autograd.Function):
         bias: Tensor | None,
         targets: Tensor,
         smoothing: float,
+        wanted: bool,
     ) -> Tensor:
         """Return the summed loss, and keep the gradients for the way back."""
-        wanted = any(context.needs_input_grad)
         gradients = _Gradients(hidden, vectors, bias) if wanted else None
         total = hidden.new_zeros(())
         rows = max(1, CHUNK_ELEMENTS // len(vectors))
@@ -68,20 +70,22 @@ class _FusedLoss(torch.autograd.Function):
         """Scale the gradients by that of the loss itself."""
         scale = upstream[0]
         hidden, vectors, *bias = (gradient.mul_(scale) for gradient in context.saved_tensors)
-        return hidden, vectors, bias[0] if bias else None, None, None
+        return hidden, vectors, bias[0] if bias else None, None, None, None
 
 
 def _loss_and_difference(logits: Tensor, targets: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
-    """Return the summed loss of logits [N, V] and p − q [N, V], which takes the logits' place in memory."""
+    """Return the summed loss of logits [N, V], and p − q [N, V]."""
     other = smoothing / (logits.shape[-1] - 1)
-    truth = logits.gather(1, targets[:, None])
-    uniform = logits.sum() if other else logits.new_zeros(())
-    log_total = logits.logsumexp(dim=-1, keepdim=True)
-    loss = log_total.sum() - (1.0 - smoothing - other) * truth.sum() - other * uniform
-    difference = logits.sub_(log_total).exp_()
+    excess = 1.0 - smoothing - other  # of the true class over every other
+    log_probabilities = logits.log_softmax(dim=-1)
+    truth = log_probabilities.gather(1, targets[:, None])
+    loss = -excess * truth.sum()
+    if other:
+        loss = loss - other * log_probabilities.sum()
+    difference = log_probabilities.exp_()
     if other:
         difference.sub_(other)
-    correction = truth.new_full((), -(1.0 - smoothing - other)).expand_as(truth)
+    correction = truth.new_full((), -excess).expand_as(truth)
     return loss, difference.scatter_add_(1, targets[:, None], correction)
 
 

@@ -1,0 +1,127 @@
+"""Recording shows every layer and head, sums to one, and leaves nothing behind."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from helpers import SPECIAL, batch_of, greatest_difference, tiny
+from manyheads.attention.multi_head import MultiHeadAttention
+from manyheads.attention.recording import record_attention
+from manyheads.decoding.beam import beam_search
+from manyheads.decoding.greedy import greedy_search
+
+ROWS = [[4, 5, 6, 7], [8, 9], [10]]
+TARGET = torch.tensor([[2, 4, 5, 6], [2, 7, 8, 9], [2, 10, 4, 4]])
+LENGTHS = [len(row) + 1 for row in ROWS]
+
+
+@pytest.fixture
+def kernel_calls(monkeypatch):
+    """Count the calls of the fused kernel."""
+    calls = []
+    fused = F.scaled_dot_product_attention
+    monkeypatch.setattr(F, "scaled_dot_product_attention", lambda *a, **k: calls.append(1) or fused(*a, **k))
+    return calls
+
+
+def forward(model) -> torch.Tensor:
+    return model.decode(TARGET, model.encode(batch_of(ROWS)))
+
+
+def test_every_attention_of_the_model_is_there_under_its_name_with_every_head():
+    model = tiny()
+    with record_attention(model) as recording:
+        forward(model)
+    expected = {f"encoder.layers.{layer}.attention": (3, 4, 5, 5) for layer in range(2)}
+    expected |= {f"decoder.layers.{layer}.self_attention": (3, 4, 4, 4) for layer in range(2)}
+    expected |= {f"decoder.layers.{layer}.cross_attention": (3, 4, 4, 5) for layer in range(2)}
+    assert {name: tuple(weights.shape) for name, weights in recording.items()} == expected
+
+
+def test_weights_sum_to_one_and_are_zero_where_the_mask_forbids():
+    model = tiny()
+    with record_attention(model) as recording:
+        forward(model)
+    for name, weights in recording.items():
+        assert torch.allclose(weights.sum(dim=-1), torch.ones(()), atol=1e-5), name
+        if "self_attention" in name:
+            assert weights.triu(1).abs().max() == 0.0
+        else:
+            for row, length in enumerate(LENGTHS):
+                assert weights[row, :, :, length:].abs().sum() == 0.0
+                assert (weights[row, :, :, :length] > 0.0).all()
+
+
+def test_recording_does_not_change_what_is_computed():
+    model = tiny()
+    plain = forward(model)
+    with record_attention(model):
+        recorded = forward(model)
+    assert greatest_difference(plain, recorded) < 1e-5
+
+
+def test_the_fused_kernel_runs_before_and_after_but_not_inside(kernel_calls):
+    model = tiny()
+    forward(model)
+    attentions = sum(isinstance(part, MultiHeadAttention) for part in model.modules())
+    assert len(kernel_calls) == attentions
+    with record_attention(model):
+        forward(model)
+    assert len(kernel_calls) == attentions
+    forward(model)
+    assert len(kernel_calls) == 2 * attentions
+
+
+def test_an_error_inside_the_block_restores_the_fused_kernel_too(kernel_calls):
+    model = tiny()
+    with pytest.raises(KeyError), record_attention(model):
+        raise KeyError("no reason")
+    assert all(part.observer is None for part in model.modules() if isinstance(part, MultiHeadAttention))
+    forward(model)
+    assert kernel_calls
+
+
+def test_what_is_recorded_holds_no_graph():
+    model = tiny()
+    with record_attention(model) as recording:
+        forward(model)
+    assert not any(weights.requires_grad for weights in recording.values())
+
+
+def test_decoding_steps_are_joined_into_what_decode_records():
+    model = tiny()
+    memory = model.encode(batch_of(ROWS))
+    with record_attention(model) as whole:
+        model.decode(TARGET, memory)
+    state = model.start(memory)
+    with record_attention(model) as steps:
+        for column in TARGET.T:
+            _, state = model.step(column, state)
+    assert whole.keys() == steps.keys()
+    for name in whole:
+        assert greatest_difference(whole[name], steps[name]) < 1e-5
+
+
+@pytest.mark.parametrize("search", [greedy_search, beam_search])
+def test_a_search_of_several_sentences_can_be_recorded(search):
+    model, source = tiny(), batch_of(ROWS)
+    options = {"special": SPECIAL, "limits": [3, 6, 9]}  # the sentences leave the batch one after the other
+    plain = search(model, source, **options)
+    with record_attention(model) as recording:
+        recorded = search(model, source, **options)
+    assert [_tokens(one) for one in recorded] == [_tokens(one) for one in plain]
+    assert recording["encoder.layers.0.attention"].shape == (3, 4, 5, 5)
+    assert "decoder.layers.1.cross_attention" in recording
+
+
+def _tokens(found) -> list[int]:
+    return (found[0] if isinstance(found, list) else found).tokens
+
+
+def test_a_shorter_second_source_does_not_cut_off_what_the_first_looked_at():
+    model = tiny()
+    with record_attention(model) as recording:
+        model.encode(batch_of([[4, 5, 6, 7, 8]]))
+        model.encode(batch_of([[9]]))
+    for name, weights in recording.items():
+        assert torch.allclose(weights.sum(dim=-1), torch.ones(()), atol=1e-5), name

@@ -1,0 +1,73 @@
+"""Every shipped recipe is valid and runs, shortened: a few updates of a narrow model, then a translation."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from manyheads.config.recipe import load_recipe
+from manyheads.data.tasks import task
+from manyheads.decoding.translator import Translator
+from manyheads.runs.folder import RunFolder
+from manyheads.training.preparation import prepare
+from manyheads.training.progress import Reporter
+from manyheads.training.trainer import Trainer
+
+RECIPES = sorted((Path(__file__).resolve().parents[2] / "recipes").glob("*.yaml"))
+
+SHORT = (
+    "training.steps=2",
+    "training.batch_tokens=512",
+    "training.accumulate=1",
+    "validation.sentences=4",
+    "model.width=32",
+    "model.heads=4",
+    "model.feed_forward=64",
+    "model.encoder_layers=1",
+    "model.decoder_layers=1",
+)
+
+
+def write_stand_ins(recipe, folder: Path) -> list[str]:
+    """Write small files in place of the corpora a recipe names; return the changes that make it read them."""
+    changes = []
+    for part, corpus in (("train", recipe.data.train), ("valid", recipe.data.valid)):
+        if corpus is None:
+            continue
+        if corpus.task is not None:
+            changes.append(f"data.{part}.count=200")
+            continue
+        pairs = list(task("dates").pairs("train", count=200))
+        for key, name in (("source", corpus.source), ("target", corpus.target), ("pairs", corpus.pairs)):
+            if name is None:
+                continue
+            place = folder / name.removeprefix("data:")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            rows = [f"{one.source}\t{one.target}" if key == "pairs" else getattr(one, key) for one in pairs]
+            opener = gzip.open if place.suffix == ".gz" else open
+            with opener(place, "wt", encoding="utf-8") as file:
+                file.write("".join(f"{row}\n" for row in rows))
+    return changes
+
+
+@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+def test_a_recipe_runs(path, tmp_path, monkeypatch):
+    monkeypatch.setenv("MANYHEADS_DATA", str(tmp_path / "data"))
+    recipe = load_recipe(path)
+    changes = [*SHORT, *write_stand_ins(recipe, tmp_path / "data")]
+    if recipe.tokenizer.vocabulary:
+        changes.append("tokenizer.vocabulary=600")
+    if recipe.data.held_out:
+        changes.append("data.held_out=20")
+    preparation = prepare(load_recipe(path, changes), RunFolder(tmp_path / "run"), threads=1, tell=lambda text: None)
+    outcome = Trainer(preparation, device="cpu", reporter=Reporter()).train()
+    assert outcome == "finished"
+    assert len(Translator(tmp_path / "run").translations(["a", ""], beam=2)) == 2
+
+
+@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+def test_a_recipe_says_how_it_is_run(path):
+    head = path.read_text(encoding="utf-8").split("name:")[0]
+    assert f"manyheads train recipes/{path.name}" in head

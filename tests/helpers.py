@@ -1,0 +1,74 @@
+"""Tiny models and batches that the tests of several rooms share."""
+
+import functools
+from collections.abc import Sequence
+
+import torch
+from hypothesis import settings
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from manyheads.config.schema import ModelSettings
+from manyheads.decoding.hypothesis import Hypothesis, Special
+from manyheads.decoding.rescoring import token_log_probabilities
+from manyheads.models.interface import SequenceToSequence, Tokens
+from manyheads.models.transformer import Transformer
+
+torch.set_num_threads(1)  # these tensors are too small to share out
+
+VOCABULARY = 11
+SPECIAL = Special(start=2, end=3, pad=0)
+
+LAW = settings(max_examples=25, deadline=None, derandomize=True)  # the same examples every time, on busy machines too
+
+words = st.integers(min_value=4, max_value=VOCABULARY - 1)
+sentences = st.lists(words, min_size=1, max_size=6)
+
+
+def tiny_settings(**changes) -> ModelSettings:
+    sizes = {"width": 16, "heads": 4, "encoder_layers": 2, "decoder_layers": 2, "feed_forward": 32, "dropout": 0.0}
+    return ModelSettings(**{**sizes, **changes})
+
+
+@functools.cache
+def tiny(norm: str = "pre", positions: str = "sinusoidal", seed: int = 12) -> Transformer:
+    """Return a model whose outputs vary in words and in length with what it reads; nobody may change it."""
+    shape = tiny_settings(norm=norm, tie="none", output_bias=True, positions={"kind": positions, "maximum": 64})
+    model = Transformer.from_settings(shape, source_vocabulary=VOCABULARY, target_vocabulary=VOCABULARY)
+    stir(model, seed=seed, gain=1.5)
+    with torch.no_grad():
+        model.bias[SPECIAL.end] -= 1.0
+    return model.eval()
+
+
+def stir(module: nn.Module, *, seed: int, gain: float = 1.0) -> nn.Module:
+    """Draw every parameter anew: biases that are zero and norms that are one would hide mistakes."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, parameter in module.named_parameters():
+            drawn = torch.randn(parameter.shape, generator=generator)
+            if parameter.dim() > 1:
+                parameter.copy_(drawn * gain * parameter.shape[-1] ** -0.5)
+            else:
+                parameter.copy_(drawn * 0.3 + (1.0 if name.endswith("weight") else 0.0))
+    return module
+
+
+def batch_of(rows: Sequence[Sequence[int]], *, ended: bool = True) -> Tokens:
+    """Lay rows out as a source batch, each with its end token."""
+    return Tokens.pad([[*row, *([SPECIAL.end] if ended else [])] for row in rows], padding=SPECIAL.pad)
+
+
+def rescore(
+    model: SequenceToSequence, source: Sequence[int], found: Sequence[Hypothesis], *, special: Special = SPECIAL
+) -> list[float]:
+    """Return the log-probabilities of hypotheses for one source by `decode`, all positions at once."""
+    sources = Tokens.pad([[*source, special.end]] * len(found), padding=special.pad)
+    targets = Tokens.pad([one.tokens for one in found], padding=special.pad)
+    likely = token_log_probabilities(model, sources, targets, start=special.start)
+    return likely.double().sum(dim=1).tolist()
+
+
+def greatest_difference(first: Tensor, second: Tensor) -> float:
+    assert first.shape == second.shape
+    return float((first - second).detach().abs().max())

@@ -1,0 +1,101 @@
+"""BLEU and chrF are sacreBLEU's, with its signature; significance is what chance would not do."""
+
+import random
+
+import pytest
+import sacrebleu
+
+from manyheads.metrics.overlap import Comparison, compare, overlap_score
+from manyheads.metrics.scores import Scale, measure
+
+REFERENCES = [
+    "The cat sat on the mat, didn't it?",
+    "Two dogs are running through the snow.",
+    "A man in a blue shirt is standing on a ladder.",
+    "It cost $1,000.50 in 1999.",
+]
+OUTPUTS = [
+    "the cat sits on the mat, did it not?",
+    "Two dogs run through the snow.",
+    "A man in a Blue shirt stands on a ladder.",
+    "It cost $1,000.50 in 1998.",
+]
+
+
+@pytest.mark.parametrize("lowercase", [False, True])
+@pytest.mark.parametrize("tokenizer", ["13a", "none", "char", "intl"])
+def test_bleu_is_sacrebleus(lowercase, tokenizer):
+    value, signature = overlap_score("bleu", OUTPUTS, REFERENCES, lowercase=lowercase, tokenizer=tokenizer)
+    expected = sacrebleu.corpus_bleu(OUTPUTS, [REFERENCES], lowercase=lowercase, tokenize=tokenizer)
+    assert value == expected.score
+    assert 0.0 < value < 100.0
+    assert f"tok:{tokenizer}" in signature
+    assert ("case:lc" if lowercase else "case:mixed") in signature
+    assert f"version:{sacrebleu.__version__}" in signature
+
+
+@pytest.mark.parametrize("lowercase", [False, True])
+def test_chrf_is_sacrebleus(lowercase):
+    value, signature = overlap_score("chrf", OUTPUTS, REFERENCES, lowercase=lowercase, tokenizer="13a")
+    scorer = sacrebleu.metrics.CHRF(lowercase=lowercase)
+    assert value == scorer.corpus_score(OUTPUTS, [REFERENCES]).score
+    assert 0.0 < value < 100.0
+    assert f"version:{sacrebleu.__version__}" in signature
+
+
+def test_case_and_tokenizer_matter_here():
+    """Otherwise the comparisons above could not tell one setting from another."""
+    settings = [(low, tok) for low in (False, True) for tok in ("13a", "none", "char")]
+    scores = {overlap_score("bleu", OUTPUTS, REFERENCES, lowercase=low, tokenizer=tok)[0] for low, tok in settings}
+    assert len(scores) == len(settings)
+
+
+def test_measuring_takes_the_first_reference_and_keeps_the_signature():
+    scale = Scale(lowercase=True, bleu_tokenizer="none")
+    score = measure("bleu", OUTPUTS, [[one, "nonsense"] for one in REFERENCES], scale)
+    value, signature = overlap_score("bleu", OUTPUTS, REFERENCES, lowercase=True, tokenizer="none")
+    assert (score.name, score.value, score.signature) == ("bleu", value, signature)
+    assert score.higher_is_better
+
+
+def corpus(sentences: int, seed: int) -> list[str]:
+    chance = random.Random(seed)
+    return [" ".join(chance.choice("abcdefghijklmnop") * 3 for _ in range(9)) for _ in range(sentences)]
+
+
+def worsened(sentences: list[str], share: float, seed: int) -> list[str]:
+    """Return sentences in which so large a share of the words is wrong."""
+    chance = random.Random(seed)
+    return [" ".join("zzz" if chance.random() < share else word for word in one.split()) for one in sentences]
+
+
+def rows(baseline: list[str], system: list[str], references: list[str]) -> dict[str, Comparison]:
+    found = compare({"old": baseline, "new": system}, references, lowercase=False, tokenizer="13a")
+    return {row.metric: row for row in found}
+
+
+def test_a_system_is_not_significantly_different_from_itself():
+    references = corpus(60, seed=1)
+    outputs = worsened(references, 0.3, seed=2)
+    for row in rows(outputs, outputs, references).values():
+        assert row.baseline == row.system
+        assert not row.significant
+
+
+def test_a_clearly_better_system_is_significantly_better():
+    references = corpus(60, seed=1)
+    bad, good = worsened(references, 0.4, seed=2), worsened(references, 0.1, seed=3)
+    found = rows(bad, good, references)
+    assert set(found) == {"bleu", "chrf"}
+    for row in found.values():
+        assert row.significant
+        assert row.system > row.baseline
+    assert found["bleu"].baseline == sacrebleu.corpus_bleu(bad, [references]).score
+    assert found["bleu"].system == sacrebleu.corpus_bleu(good, [references]).score
+
+
+def test_the_same_comparison_gives_the_same_p_value():
+    references = corpus(30, seed=1)
+    one, other = worsened(references, 0.30, seed=2), worsened(references, 0.27, seed=3)
+    assert rows(one, other, references) == rows(one, other, references)
+    assert 0.0 < rows(one, other, references)["bleu"].p_value < 1.0

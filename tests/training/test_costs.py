@@ -1,0 +1,114 @@
+"""The counted cost of a model equals what its sizes say."""
+
+import pytest
+import torch
+
+from helpers import tiny_settings
+from manyheads.config.schema import (
+    CorpusSettings,
+    DataSettings,
+    ModelConfig,
+    Recipe,
+    TokenizerSettings,
+    TrainingSettings,
+)
+from manyheads.models.builder import build_model
+from manyheads.training import costs
+from manyheads.training.costs import SENTENCE, Costs, config_for, count_costs, weigh_activations
+
+WIDTH, INNER, LAYERS, VOCABULARY, ROWS = 16, 40, 2, 300, 3
+
+
+@pytest.fixture(autouse=True)
+def known_speed(monkeypatch):
+    """Nothing is measured: this machine does 10⁹ FLOPs per second."""
+    monkeypatch.setattr(costs, "matrix_product_peak", lambda: 1e9)
+
+
+def recipe(*, rows: int = ROWS, model: dict | None = None, **training) -> Recipe:
+    shape = tiny_settings(**{"width": WIDTH, "feed_forward": INNER, "dropout": 0.1, **(model or {})})
+    return Recipe(
+        data=DataSettings(train=CorpusSettings(task="copy")),
+        model=shape,
+        training=TrainingSettings(batch_tokens=rows * SENTENCE, **training),
+    )
+
+
+def count(given: Recipe) -> Costs:
+    config = ModelConfig(model=given.model, source_vocabulary=VOCABULARY, target_vocabulary=VOCABULARY)
+    return count_costs(given, config)
+
+
+def products_of_one_update(rows: int) -> int:
+    """Return the multiplications in the matrix products of one update.
+
+    Forward, each token passes the projections of its layers (4·D² per attention, 2·D·F per feed-forward) and the output
+    layer (V·D); each query meets each key twice per attention (QKᵀ and the average of the values: 2·T·S·D).
+    Backward, every product has two of the same size: one for each of its factors.
+    """
+    tokens, length = rows * SENTENCE, SENTENCE
+    encoder = LAYERS * (4 * WIDTH**2 + 2 * WIDTH * INNER)
+    decoder = LAYERS * (2 * 4 * WIDTH**2 + 2 * WIDTH * INNER)
+    output = VOCABULARY * WIDTH
+    attention = rows * 3 * LAYERS * 2 * length**2 * WIDTH
+    return 3 * (tokens * (encoder + decoder + output) + attention)
+
+
+@pytest.mark.parametrize("rows", [1, ROWS])
+def test_flops_equal_the_matrix_products_written_out(rows):
+    expected = 2 * products_of_one_update(rows)  # a multiplication and an addition
+    assert count(recipe(rows=rows)).flops_per_update == pytest.approx(expected, rel=0.01)
+    # Leaving out one of the three products of the output layer would exceed that tolerance:
+    assert 2 * rows * SENTENCE * VOCABULARY * WIDTH > 0.02 * expected
+
+
+def test_batches_per_update_and_updates_multiply():
+    once = count(recipe(steps=10))
+    twice = count(recipe(steps=10, accumulate=2))
+    assert twice.flops_per_update == 2 * once.flops_per_update
+    assert twice.tokens_per_update == 2 * once.tokens_per_update == 2 * ROWS * SENTENCE
+    assert once.training_flops == 10 * once.flops_per_update
+    assert once.steps == 10
+
+
+@pytest.mark.parametrize("model", [{}, {"tie": "none", "output_bias": True}, {"norm": "pre"}])
+def test_parameters_are_those_of_the_model_that_is_built(model):
+    given = recipe(model=model)
+    config = ModelConfig(model=given.model, source_vocabulary=VOCABULARY, target_vocabulary=VOCABULARY)
+    built = sum(parameter.numel() for parameter in build_model(config).parameters())
+    found = count_costs(given, config)
+    assert found.parameters == found.trainable_parameters == built
+
+
+def test_memory_is_four_copies_of_the_weights_and_the_activations():
+    small, large = count(recipe(rows=2)), count(recipe(rows=4))
+    assert small.memory_bytes == 4 * 4 * small.parameters + small.activation_bytes
+    assert large.activation_bytes > 1.5 * small.activation_bytes  # most of them grow with the batch
+
+
+def test_activations_are_what_the_backward_pass_needs_each_once():
+    layer = torch.nn.Linear(5, 7, bias=False)
+    with weigh_activations(layer) as weight:
+        layer(torch.zeros(3, 5)).relu()
+    assert weight == [4 * (3 * 5 + 3 * 7)]  # the inputs for the weights' gradient, and where relu was open
+
+
+def test_hours_are_flops_over_speed():
+    found = count(recipe(steps=10))
+    assert found.machines
+    for machine in found.machines:
+        assert machine.hours == pytest.approx(found.training_flops / machine.flops_per_second / 3600)
+    assert found.machines[0].flops_per_second == costs.UTILISATION * 1e9
+
+
+def test_vocabularies_come_from_the_recipe():
+    given = recipe().model_copy(update={"tokenizer": TokenizerSettings(vocabulary=123)})
+    assert (config_for(given).source_vocabulary, config_for(given).target_vocabulary) == (123, 123)
+    own = TokenizerSettings(vocabulary=123, shared=False, target={"vocabulary": 45})
+    given = recipe(model={"tie": "none"}).model_copy(update={"tokenizer": own})
+    assert (config_for(given).source_vocabulary, config_for(given).target_vocabulary) == (123, 45)
+
+
+def test_the_speed_of_this_machine_is_a_positive_number(monkeypatch):
+    monkeypatch.undo()
+    assert costs.matrix_product_peak(size=32, seconds=0.01) > 0.0
