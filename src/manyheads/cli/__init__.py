@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
 def main() -> None:
     """Run the command; a user's mistake is told in a sentence and ends with status 2."""
+    # Threads that wait for each other by spinning are several times slower as soon as anything else runs on the
+    # machine. OpenMP reads this once, when torch is first imported.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     from manyheads.cli.app import app
     from manyheads.errors import ManyheadsError
 

@@ -47,8 +47,13 @@ Outcome = Literal["finished", "stopped early", "interrupted", "out of time", "no
 
 
 def thread_count(asked: int) -> int:
-    """Return how many threads to use: as asked, or every core this process may run on."""
-    return asked or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else asked or os.cpu_count() or 1
+    """Return how many threads to use: as asked, or as OMP_NUM_THREADS says, or every core this process may run on."""
+    if asked:
+        return asked
+    wanted = os.environ.get("OMP_NUM_THREADS", "")
+    if wanted.isdecimal() and int(wanted):
+        return int(wanted)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def step_seed(seed: int, step: int) -> int:
