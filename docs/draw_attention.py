@@ -18,7 +18,7 @@ TEXTS = ("15 novembre 2026", "Sunday, November 15, 2026", "15 ноября 2026 
 
 
 def cross_attention(translator: Translator, text: str) -> tuple[list[str], list[str], list[list[float]]]:
-    """Return source characters, output characters, and for each pair the strongest weight of any head of the last layer."""
+    """Return source and output characters, and for each pair the strongest weight of any head of the last layer."""
     engine = translator.engine
     assert isinstance(engine, TorchEngine)
     best = translator.translations([text])[0].candidates[0].tokens

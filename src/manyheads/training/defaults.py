@@ -65,7 +65,7 @@ def recipe_for_files(
             "schedule": {
                 "kind": "inverse_sqrt",
                 "rate": size.rate,
-                "warmup": max(50, min(4000, round(steps / 8))),
+                "warmup": max(50, min(4000, round(steps / 25))),
             },
             "checkpoint_every": every,
             "clip_norm": 1.0,

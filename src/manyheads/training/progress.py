@@ -5,7 +5,6 @@ On a terminal the bar moves. Elsewhere (a log file, a pipe) there is one line pe
 
 from __future__ import annotations
 
-import sys
 from types import TracebackType
 from typing import Self
 
@@ -30,7 +29,7 @@ class Reporter:
     """Tells a person how training goes, on standard error."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self.console = console or Console(stderr=True, highlight=False, width=None if sys.stderr.isatty() else 160)
+        self.console = console or Console(stderr=True, highlight=False)
         self._bar: Progress | None = None
         self._task: TaskID | None = None
 
@@ -50,7 +49,7 @@ class Reporter:
 
     def note(self, text: str) -> None:
         """Say one thing."""
-        self.console.print(text, markup=False)
+        self.console.print(text, markup=False, soft_wrap=True)
 
     def update(self, step: int, facts: str) -> None:
         """Move the bar; `facts` is loss, rate, speed and time left."""
