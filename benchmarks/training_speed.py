@@ -4,8 +4,8 @@
 
 Everybody trains the model of recipes/multi30k-tiny.yaml on identical batches of at most 4,096 padded tokens, in
 float32, with the same threads, schedule and optimiser settings, in alternating rounds of one run. The figures are
-medians over the rounds; the loss is the plain negative log-likelihood per token on unseen batches after equal numbers of
-updates. JoeyNMT runs in a virtual environment of its own, made on first use. Needs the corpus (MANYHEADS_DATA) and
+medians over the rounds; the loss is the plain negative log-likelihood per token on unseen batches after equal numbers
+of updates. JoeyNMT runs in a virtual environment of its own, made on first use. Needs the corpus (MANYHEADS_DATA) and
 `pip install transformers`.
 """
 
