@@ -252,6 +252,12 @@ def write_recipe(path: Path, changes: Mapping[str, Any] | None = None, *, base: 
     return path
 
 
+@pytest.fixture(scope="session")
+def recipe_at() -> WriteRecipe:
+    """`recipe_at(path, {"training.steps": 5})` writes a recipe that runs in a second, and returns its path."""
+    return write_recipe
+
+
 @pytest.fixture
 def sprint(tmp_path: Path) -> WriteRecipe:
     """`sprint({"training.steps": 5})` writes a recipe that runs in a second, and returns its path."""

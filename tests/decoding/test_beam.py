@@ -1,6 +1,7 @@
 """Beam search equals enumeration where it holds every prefix, and the same search written plainly where not."""
 
 import itertools
+import math
 from dataclasses import dataclass
 
 import pytest
@@ -166,7 +167,9 @@ def by_hand(
         best = extensions(model, source, live, special, outputs)
         ended += [one for one in best[:width] if one[1][-1] == special.end]
         live = [one for one in best if one[1][-1] != special.end][:width]
-        if len(ended) >= width:
+        scores = sorted((total / ((5 + len(tokens)) / 6) ** alpha for total, tokens in ended), reverse=True)[:width]
+        attainable = max((total for total, _ in live), default=-math.inf) / ((5 + limit) / 6) ** alpha
+        if len(scores) == width and (width == 1 or attainable <= scores[-1]):
             break
     scored = [(total / ((5 + len(tokens)) / 6) ** alpha, tokens) for total, tokens in ended or live[:1]]
     return sorted(scored, reverse=True)[:width]

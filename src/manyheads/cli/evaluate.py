@@ -76,12 +76,12 @@ def _corpus(
     from manyheads.config.messages import build
     from manyheads.config.schema import CorpusSettings
 
-    values = {"source": source, "target": target, "pairs": pairs, "format": pairs_format}
+    values: dict[str, Any] = {"source": source, "target": target, "pairs": pairs, "format": pairs_format}
     trained_on = recipe.data.train
     if source is None and target is None and pairs is None and (task or trained_on.task):
-        values |= {"task": task or trained_on.task, "count": str(count), "seed": "0"}
-        if task in (None, trained_on.task):
-            return CorpusSettings(task=trained_on.task, options=trained_on.options, count=count, seed=0)
+        own = task in (None, trained_on.task)
+        options = trained_on.options if own else {}
+        values |= {"task": task or trained_on.task, "count": count, "seed": 0, "options": options}
     return build(CorpusSettings, values, origin="the test data")
 
 
@@ -96,12 +96,15 @@ class _Scoring:
         lowercase: bool | None,
         tokenizer: str | None,
     ) -> None:
-        from manyheads.metrics.scores import Scale, answers_of, check_metrics, companions
+        from manyheads.metrics.scores import Scale, answers_of, check_metrics, check_tokenizer, companions
 
         settings = recipe.validation
         own = settings.metric if settings.metric != "loss" else "bleu"
         self.metrics = check_metrics(metrics) or [own, *companions(own)]
-        self.scale = Scale(settings.lowercase if lowercase is None else lowercase, tokenizer or settings.bleu_tokenizer)
+        self.scale = Scale(
+            settings.lowercase if lowercase is None else lowercase,
+            check_tokenizer(tokenizer or settings.bleu_tokenizer),
+        )
         self.rows = rows
         answers = answers_of(rows, grouped=not {"bleu", "chrf"} & set(self.metrics))
         self.sources = [text for text, _ in answers]

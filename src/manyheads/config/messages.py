@@ -81,8 +81,8 @@ def section_of(annotation: Any) -> type[BaseModel] | None:  # noqa: ANN401
     return None
 
 
-def key_lines(text: str) -> dict[KeyPath, int]:
-    """Return the line (from 1) on which each key of a YAML document stands."""
+def key_lines(text: str, *, origin: str = "recipe") -> dict[KeyPath, int]:
+    """Return the line (from 1) on which each key of a YAML document stands; a key given twice is an error."""
     lines: dict[KeyPath, int] = {}
 
     def visit(node: yaml.Node, path: KeyPath) -> None:
@@ -90,6 +90,12 @@ def key_lines(text: str) -> dict[KeyPath, int]:
         if isinstance(node, yaml.MappingNode):
             for key, value in node.value:
                 inner = (*path, str(key.value))
+                if inner in lines:
+                    raise ManyheadsError(
+                        f"line {key.start_mark.line + 1}: the key '{'.'.join(inner)}' is given twice, "
+                        f"first on line {lines[inner]}.",
+                        where=origin,
+                    )
                 lines[inner] = key.start_mark.line + 1
                 visit(value, inner)
 

@@ -24,8 +24,10 @@ def load_recipe(path: Path, changes: Iterable[str] = ()) -> Recipe:
             where=str(path),
             cure="'manyheads recipe new' writes one to start from.",
         ) from None
-    except (UnicodeDecodeError, IsADirectoryError):
+    except UnicodeDecodeError:
         raise ManyheadsError("this is not a recipe: it is no text in UTF-8.", where=str(path)) from None
+    except OSError as error:
+        raise ManyheadsError(f"this is not a recipe: {error.strerror}.", where=str(path)) from None
     return parse_recipe(text, changes, origin=str(path))
 
 
@@ -33,7 +35,7 @@ def parse_recipe(text: str, changes: Iterable[str] = (), *, origin: str = "recip
     """Read a recipe from YAML text."""
     try:
         values = yaml.safe_load(text)
-        lines = key_lines(text)
+        lines = key_lines(text, origin=origin)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f"{origin}:{mark.line + 1}" if mark else origin

@@ -7,11 +7,20 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-Positive = Annotated[int, Field(ge=1)]
-Natural = Annotated[int, Field(ge=0)]
-Probability = Annotated[float, Field(ge=0.0, lt=1.0)]
+
+def _no_truth_value(value: object) -> object:
+    """Refuse true and false where a number is wanted: YAML reads yes and on as true, and Python reads true as 1."""
+    if isinstance(value, bool):
+        raise ValueError("a number is wanted, not yes or no")
+    return value
+
+
+Number = BeforeValidator(_no_truth_value)
+Positive = Annotated[int, Number, Field(ge=1)]
+Natural = Annotated[int, Number, Field(ge=0)]
+Probability = Annotated[float, Number, Field(ge=0.0, lt=1.0)]
 Metric = Literal["loss", "bleu", "chrf", "exact_match", "word_error_rate", "symbol_error_rate"]
 
 

@@ -6,6 +6,7 @@ A corpus can be read any number of times, always in the same order, and never ha
 from __future__ import annotations
 
 import hashlib
+import heapq
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -26,6 +27,10 @@ class Corpus(ABC):
     @abstractmethod
     def pairs(self) -> Iterator[Pair]:
         """Yield every pair, in an order that never changes."""
+
+    def numbered(self) -> Iterator[tuple[int, Pair]]:
+        """Yield every pair with its line, counted from 1."""
+        return enumerate(self.pairs(), start=1)
 
     @abstractmethod
     def key(self) -> str:
@@ -158,6 +163,8 @@ class PairFiles(Corpus):
             ) from None
         if not isinstance(source, str) or not isinstance(target, str):
             raise ManyheadsError(f"'{names[0]}' and '{names[1]}' must both be texts.", where=where)
+        if any("\ud800" <= character <= "\udfff" for character in source + target):
+            raise ManyheadsError("this line has half of a character (a lone surrogate).", where=where)
         return Pair(source, target)
 
     def key(self) -> str:
@@ -196,34 +203,37 @@ class Part(Corpus):
     """What is left of a corpus when some pairs are held out for validation, or those that were.
 
     The cut is by sentence on both sides: no source and no target sentence that is held out remains in training, so
-    repeated sentences cannot leak. Which sources are held out follows from a hash of their text alone.
+    repeated sentences cannot leak. Held out are the sources with the smallest hashes, which depend on nothing but text.
     """
 
     def __init__(self, whole: Corpus, *, held_out: int, validation: bool) -> None:
         self.whole = whole
         self.held_out = held_out
         self.validation = validation
-        total = sum(1 for _ in whole.pairs())
-        if total <= held_out:
+        smallest = heapq.nsmallest(held_out + 1, (_hash(pair.source) for pair in whole.pairs()))
+        if len(smallest) <= held_out:
             raise ManyheadsError(
-                f"{held_out:,} pairs are to be held out for validation, but there are only {total:,}.",
+                f"{held_out:,} pairs are to be held out for validation, but there are only {len(smallest):,}.",
                 where=whole.origin(),
                 cure="Give validation data (data.valid) or a smaller data.held_out.",
             )
-        self._threshold = held_out * 2**64 // total
+        self._largest = smallest[held_out - 1]
         self._targets = {pair.target for pair in whole.pairs() if self._is_held_out(pair)}
 
     def _is_held_out(self, pair: Pair) -> bool:
-        """Whether the hash of the source falls into the held-out share."""
-        digest = hashlib.blake2b(pair.source.encode("utf-8"), digest_size=8).digest()
-        return int.from_bytes(digest, "big") < self._threshold
+        """Whether the hash of the source is among the smallest."""
+        return _hash(pair.source) <= self._largest
 
     def pairs(self) -> Iterator[Pair]:
         """Yield this part's pairs in the order of the whole."""
-        for pair in self.whole.pairs():
+        return (pair for _, pair in self.numbered())
+
+    def numbered(self) -> Iterator[tuple[int, Pair]]:
+        """Yield this part's pairs with their lines in the whole."""
+        for number, pair in self.whole.numbered():
             held_out = self._is_held_out(pair)
             if held_out if self.validation else not held_out and pair.target not in self._targets:
-                yield pair
+                yield number, pair
 
     def key(self) -> str:
         """Return the whole's key and where it was cut."""
@@ -233,6 +243,11 @@ class Part(Corpus):
         """Return where the whole comes from and which part this is."""
         part = "held out of" if self.validation else "without what is held out of"
         return f"{part} {self.whole.origin()}"
+
+
+def _hash(text: str) -> bytes:
+    """Return eight bytes that depend on a text alone."""
+    return hashlib.blake2b(text.encode("utf-8"), digest_size=8).digest()
 
 
 def _name(files: list[Path]) -> str:

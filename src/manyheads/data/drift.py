@@ -28,7 +28,7 @@ def drift_line(source: Sequence[str], target: Sequence[str]) -> int | None:
     costs = np.concatenate([[0.0], together.cumsum()]) + np.concatenate([shifted[::-1].cumsum()[::-1], [0.0]])
     place = int(costs.argmin())
     rest = len(shorter) - place
-    if rest < FEWEST_LINES or shifted[place:].sum() > CLEARLY_BETTER * together[place:].sum():
+    if rest < FEWEST_LINES or shifted[place:].sum() >= CLEARLY_BETTER * together[place:].sum():
         return None
     return place + 1
 

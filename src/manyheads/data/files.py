@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -68,7 +69,7 @@ def read_lines(path: Path, *, lenient: bool = False) -> Iterator[str]:
             where=f"{path}:{number}",
             cure="Convert the file, for instance with: iconv -f latin1 -t utf-8",
         ) from None
-    except (gzip.BadGzipFile, EOFError) as error:
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ManyheadsError(f"this .gz file is damaged: {error}.", where=f"{path}:{number + 1}") from None
     except OSError as error:
         raise ManyheadsError(f"this file cannot be read: {error.strerror or error}.", where=str(path)) from None

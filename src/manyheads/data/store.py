@@ -126,10 +126,10 @@ def _build(
     """Write a store beside its place and move it there when it is complete."""
     draft = folder.with_name(f".{folder.name}.{os.getpid()}")
     shutil.rmtree(draft, ignore_errors=True)
-    draft.mkdir(parents=True)
     largest = max(len(tokenizers.source), len(tokenizers.target))
     dtype: IdType = np.dtype(np.uint16) if largest <= 1 << 16 else np.dtype(np.uint32)
     try:
+        draft.mkdir(parents=True)
         tally = _write_ids(draft, corpus, tokenizers, settings, dtype, threads, report)
         if tally.pairs == 0:
             raise ManyheadsError(
@@ -164,22 +164,21 @@ def _write_ids(
     tally = Tally()
     writers = {side: _Writer(draft, side, dtype) for side in _SIDES}
     try:
-        line = 1
-        for chunk in _chunks(corpus.pairs()):
+        for chunk in _chunks(corpus.numbered()):
             encoded = zip(
-                tokenizers.source.encode_all([pair.source for pair in chunk], threads=threads),
-                tokenizers.target.encode_all([pair.target for pair in chunk], threads=threads),
+                (number for number, _ in chunk),
+                tokenizers.source.encode_all([pair.source for _, pair in chunk], threads=threads),
+                tokenizers.target.encode_all([pair.target for _, pair in chunk], threads=threads),
                 strict=True,
             )
-            for number, (source, target) in enumerate(encoded, start=line):
+            for number, source, target in encoded:
                 if _accept(source, target, number, settings, tally):
                     writers["source"].add(source[: settings.max_length])
                     writers["target"].add(target[: settings.max_length])
-            line += len(chunk)
             for writer in writers.values():
                 writer.flush()
             if report:
-                report(line - 1)
+                report(chunk[-1][0])
     finally:
         for writer in writers.values():
             writer.close()
@@ -238,7 +237,7 @@ class _Writer:
         self._offsets.close()
 
 
-def _chunks(pairs: Iterator[Pair]) -> Iterator[list[Pair]]:
-    """Yield the pairs in lists of at most `CHUNK`."""
+def _chunks(pairs: Iterator[tuple[int, Pair]]) -> Iterator[list[tuple[int, Pair]]]:
+    """Yield the numbered pairs in lists of at most `CHUNK`."""
     while chunk := list(itertools.islice(pairs, CHUNK)):
         yield chunk

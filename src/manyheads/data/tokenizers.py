@@ -32,6 +32,8 @@ class Tokenizer:
     def __init__(self, model: bytes) -> None:
         self.model = model
         self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+        if len(self) == 0:  # an empty file is taken for a model without pieces
+            raise RuntimeError("the model has no pieces")
 
     @classmethod
     def load(cls, path: Path) -> Tokenizer:
@@ -87,6 +89,12 @@ class Tokenizers:
         if self.shared:
             return {"shared.model": self.source.model}
         return {"source.model": self.source.model, "target.model": self.target.model}
+
+    @staticmethod
+    def are_in(folder: Path) -> bool:
+        """Whether a folder has the tokenizers of both sides."""
+        each = [(folder / f"{name}.model").exists() for name in ("shared", "source", "target")]
+        return each[0] or (each[1] and each[2])
 
     @classmethod
     def load(cls, folder: Path) -> Tokenizers:
@@ -167,6 +175,6 @@ def _explain(message: str, vocabulary: int | None) -> ManyheadsError:
             where="tokenizer.vocabulary",
             cure=f"Set it to at least {needed[1]}, or lower tokenizer.coverage and set tokenizer.byte_fallback: true.",
         )
-    if "sentences_.empty" in message:
+    if "sentences_.empty" in message or "required_chars_.empty" in message:
         return ManyheadsError("the corpus holds no text to train a tokenizer on.", where="data.train")
     return ManyheadsError(f"the tokenizer could not be trained: {message.strip()}.", where="tokenizer")

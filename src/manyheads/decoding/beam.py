@@ -1,22 +1,22 @@
 """Beam search with the paper's length penalty (section 6.1).
 
 At each step every live hypothesis of a sentence is extended by every token, and the best K extensions survive. An
-extension by the end token is finished if it is among the best K; a sentence is done when it has K finished hypotheses,
-when nothing is left alive, or at its length limit. Hypotheses are ranked by penalised score when they finish. With
-K = 1 this is greedy search; with K as large as the number of prefixes it is exhaustive.
+extension by the end token is finished if it is among the best K. Finished hypotheses are ranked by penalised score. A
+sentence is done when it has K of them and nothing that is alive could still be better, when nothing is alive, or at its
+length limit. With K = 1 this is greedy search; with K as large as the number of prefixes it is exhaustive.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from manyheads.decoding.constraints import NO_CONSTRAINTS, Constraints
-from manyheads.decoding.hypothesis import Hypothesis, Special, make_hypothesis
+from manyheads.decoding.hypothesis import Hypothesis, Special, length_penalty, make_hypothesis
 from manyheads.decoding.observing import observable
 from manyheads.models.interface import SequenceToSequence, Tokens
 
@@ -64,7 +64,7 @@ def beam_search(
         vocabulary = logits.shape[-1]
         _collect(values, places, vocabulary, live, finished, special=special, alpha=alpha)
         _survive(values, places, vocabulary, live, end=special.end)
-        complete = torch.tensor([len(finished[i]) >= beam for i in live.sentences.tolist()], device=most.device)
+        complete = _settled(live, finished, most, alpha)
         dead = live.totals.isneginf().all(dim=1)
         full = live.written.shape[2] >= most[live.sentences]
         stopped = complete | dead | full
@@ -132,10 +132,33 @@ def _survive(values: Tensor, places: Tensor, vocabulary: int, live: _Live, *, en
     live.written = torch.cat([past, (chosen % vocabulary)[:, :, None]], dim=2)
 
 
+def _settled(live: _Live, finished: list[list[Hypothesis]], most: Tensor, alpha: float) -> Tensor:
+    """Return which of the N sentences have K finished hypotheses that nothing alive can beat any more [N].
+
+    A log-probability only falls as a hypothesis grows, so the best it can become is what it has now, penalised as
+    mildly as the length limit allows. One finished hypothesis settles a beam of one: that is what greedy means.
+    """
+    beam = live.totals.shape[1]
+    best_live = live.totals.amax(dim=1).tolist()
+    settled = []
+    for sentence, total in zip(live.sentences.tolist(), best_live, strict=True):
+        scores = sorted((one.score for one in finished[sentence]), reverse=True)[:beam]
+        attainable = total / length_penalty(int(most[sentence]), alpha)
+        settled.append(len(scores) == beam and (beam == 1 or attainable <= scores[-1]))
+    return torch.tensor(settled, device=live.totals.device)
+
+
 def _give_up(rows: Tensor, live: _Live, finished: list[list[Hypothesis]], *, special: Special, alpha: float) -> None:
-    """At the length limit, a sentence that finished nothing returns its best live hypothesis, marked unfinished."""
+    """At the length limit, a sentence that finished nothing returns its best live hypothesis, marked unfinished.
+
+    Finished hypotheses are kept, but the best of them is marked if a live one was better still.
+    """
     for row in rows.tolist():
-        sentence = int(live.sentences[row])
-        if not finished[sentence]:
-            tokens = live.written[row, 0].tolist()
-            finished[sentence] = [make_hypothesis(tokens, float(live.totals[row, 0]), end=special.end, alpha=alpha)]
+        found = finished[int(live.sentences[row])]
+        tokens = live.written[row, 0].tolist()
+        open_end = make_hypothesis(tokens, float(live.totals[row, 0]), end=special.end, alpha=alpha)
+        best = max(found, key=lambda one: one.score, default=None)
+        if best is None:
+            found.append(open_end)
+        elif open_end.score > best.score:
+            found[found.index(best)] = replace(best, limited=True)

@@ -26,12 +26,16 @@ class Special:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """One output: token ids with the end token if it was reached, its log-probability and its score."""
+    """One output: token ids with the end token if it was reached, its log-probability and its score.
+
+    `limited` says that the length limit kept a search from something more probable than this.
+    """
 
     tokens: list[int]
     log_probability: float
     score: float
     finished: bool
+    limited: bool = False
 
 
 def length_penalty(length: int, alpha: float) -> float:

@@ -115,8 +115,7 @@ class Translator:
             Candidate(self.tokenizers.target.decode(one.tokens), one.score, one.log_probability, one.tokens)
             for one in hypotheses
         ]
-        best = hypotheses[0]
-        return Translation(source, candidates, None if best.finished else _unfinished(best.tokens))
+        return Translation(source, candidates, _warning(hypotheses[0]))
 
     def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[list[float]]:
         """Return the log-probability of each token of given targets, the end token included; an order is kept."""
@@ -134,8 +133,11 @@ class Translator:
         return results
 
 
-def _unfinished(tokens: list[int]) -> str:
-    """Say why an output has no end: it usually repeats itself."""
+def _warning(best: Hypothesis) -> str | None:
+    """Say that an output has no end, and whether it repeats itself, or that its limit kept a better one away."""
+    tokens = best.tokens
+    if best.finished:
+        return "a longer output would have been more probable (try a larger extra_length)" if best.limited else None
     loop = repeated_tail(tokens)
     reason = f"; it repeats the same {loop} tokens" if loop > 1 else "; it repeats the same token" if loop else ""
     return (

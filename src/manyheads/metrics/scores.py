@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast, get_args
 
-from manyheads.config.schema import Metric
+from manyheads.config.schema import Metric, ValidationSettings
 from manyheads.errors import ManyheadsError, did_you_mean
 from manyheads.metrics.error_rates import exact_match, symbol_error_rate, word_error_rate
 
@@ -25,9 +25,9 @@ class Score:
         return f"{self.name} {self.value:.2f}"
 
     def better_than(self, other: float | None) -> bool:
-        """Whether this beats an earlier value of the same metric (anything beats none)."""
-        if other is None:
-            return True
+        """Whether this beats an earlier value of the same metric (any number beats none)."""
+        if other is None or math.isnan(self.value):
+            return not math.isnan(self.value)
         return self.value > other if self.higher_is_better else self.value < other
 
 
@@ -58,6 +58,14 @@ def check_metrics(names: Iterable[str]) -> list[Metric]:
         if name not in known:
             raise ManyheadsError(f"there is no metric '{name}'.", cure=did_you_mean(name, known))
     return [cast(Metric, name) for name in names]
+
+
+def check_tokenizer(name: str) -> str:
+    """Return the name of one of sacreBLEU's tokenizers; an unknown one is an error."""
+    known = get_args(ValidationSettings.model_fields["bleu_tokenizer"].annotation)
+    if name not in known:
+        raise ManyheadsError(f"there is no BLEU tokenizer '{name}'.", cure=did_you_mean(name, known))
+    return name
 
 
 def lower_is_better(metric: Metric) -> bool:

@@ -15,7 +15,7 @@ def write_file(path: Path, content: bytes | str) -> None:
     """Replace a file by new content; whoever reads it sees the old one or the new one, never a part."""
     data = content.encode("utf-8") if isinstance(content, str) else content
     draft = path.with_name(f".{path.name}.{os.getpid()}")
-    with _explained(path):
+    with explained(path):
         try:
             with draft.open("wb") as file:
                 file.write(data)
@@ -32,7 +32,7 @@ def new_folder(path: Path) -> Iterator[Path]:
     """Yield an empty folder to write into; it appears as `path` when the block ends well, and vanishes otherwise."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     shutil.rmtree(draft, ignore_errors=True)
-    with _explained(path):
+    with explained(path):
         try:
             draft.mkdir(parents=True)
             yield draft
@@ -64,7 +64,7 @@ def remove_leftovers(folder: Path) -> None:
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def explained(path: Path) -> Iterator[None]:
     """Turn a full disk or a forbidden folder into a sentence."""
     try:
         yield

@@ -25,17 +25,10 @@ from manyheads.config.recipe import load_recipe, recipe_text
 from manyheads.config.schema import ModelConfig, Recipe
 from manyheads.data.tokenizers import Tokenizers
 from manyheads.errors import ManyheadsError
-from manyheads.runs.atomic import write_file
+from manyheads.runs.atomic import explained, new_folder, remove_folder, remove_leftovers, write_file
 
-# What may differ between a run and the recipe it is continued with: none of it changes what was already learned.
-CHANGEABLE = (
-    "training.steps",
-    "training.threads",
-    "training.log_every",
-    "training.keep_checkpoints",
-    "name",
-    "decoding",
-)
+# What may differ between a run and the recipe it is continued with: it changes what comes, not what was learned.
+CHANGEABLE = ("name", "training", "validation", "decoding")
 
 
 @dataclass(frozen=True)
@@ -110,47 +103,63 @@ class RunFolder:
             return ModelConfig.model_validate_json(self.config_file.read_bytes())
         except ValidationError as error:
             raise explain(error, ModelConfig, origin=str(self.config_file), lines={}) from None
+        except OSError as error:
+            raise ManyheadsError(
+                f"the configuration cannot be read: {error.strerror}.", where=str(self.config_file)
+            ) from None
 
     def tokenizers(self) -> Tokenizers:
         """Return the tokenizers of both sides."""
         return Tokenizers.load(self.tokenizer_folder)
 
-    def begin(self, recipe: Recipe) -> None:
-        """Make the folder and write the recipe, or check that the run there is one of this recipe."""
+    def begin(self, recipe: Recipe) -> list[str]:
+        """Make the folder and write the recipe, or check that the run there is one of this recipe.
+
+        Returns the keys that differ from the run's recipe without making it another run.
+        """
+        if self.path.is_file():
+            raise ManyheadsError(
+                "this is a file, not a folder.", where=str(self.path), cure="Choose another with --out."
+            )
+        if self.path.is_dir():
+            remove_leftovers(self.path)
+        changed: list[str] = []
         if self.recipe_file.exists():
-            self._check_same(recipe)
+            changed = self._changes(recipe)
         elif self.path.exists() and any(self.path.iterdir()):
             raise ManyheadsError(
-                "this folder is not empty and not a run.",
-                where=str(self.path),
-                cure="Choose another with --out.",
+                "this folder is not empty and not a run.", where=str(self.path), cure="Choose another with --out."
             )
-        try:
-            self.checkpoints.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise ManyheadsError(f"this folder cannot be made: {error.strerror}.", where=str(self.path)) from None
-        write_file(self.recipe_file, recipe_text(recipe))
+        with explained(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+            write_file(self.recipe_file, recipe_text(recipe))  # first, since it is what makes a folder a run
+            self.checkpoints.mkdir(exist_ok=True)
+        return changed
 
     def write_tokenizers(self, tokenizers: Tokenizers) -> None:
-        """Write the tokenizers' files."""
-        self.tokenizer_folder.mkdir(exist_ok=True)
-        for name, model in tokenizers.files().items():
-            write_file(self.tokenizer_folder / name, model)
+        """Write the tokenizers' files, all or none."""
+        with new_folder(self.tokenizer_folder) as draft:
+            for name, model in tokenizers.files().items():
+                (draft / name).write_bytes(model)
 
     def write_config(self, config: ModelConfig) -> None:
         """Write what the model is built from."""
         write_file(self.config_file, config.model_dump_json(indent=2) + "\n")
 
-    def _check_same(self, recipe: Recipe) -> None:
-        """Refuse to continue a run with a recipe that would have made another one."""
+    def _changes(self, recipe: Recipe) -> list[str]:
+        """Return the keys that changed; refuse to continue a run with a recipe that would have made another one."""
         before, now = self.recipe().model_dump(mode="json"), recipe.model_dump(mode="json")
-        different = [key for key in _differences(before, now) if not key.startswith(CHANGEABLE)]
-        if different:
+        changed = list(_differences(before, now))
+        other = [key for key in changed if key.split(".")[0] not in CHANGEABLE]
+        if other and any(self.checkpoints.glob("step-*")):
             raise ManyheadsError(
-                f"the run in this folder has another recipe; it differs in: {', '.join(different)}.",
+                f"the run in this folder has another recipe; it differs in: {', '.join(other)}.",
                 where=str(self.path),
                 cure="Choose another folder with --out, or remove this one.",
             )
+        if other:  # nothing was learned yet, so a mistake in the recipe may simply be mended
+            remove_folder(self.tokenizer_folder)
+        return changed
 
     def metrics(self) -> Iterator[dict[str, Any]]:
         """Yield the lines of metrics.jsonl; a line that was cut off by a crash is passed over."""

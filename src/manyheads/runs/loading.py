@@ -19,13 +19,17 @@ def choose_device(name: str) -> torch.device:
     available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
     if name == "auto":
         return torch.device(next(device for device, there in available.items() if there))
-    if not available.get(name.partition(":")[0], False):
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        device = None
+    if device is None or not available.get(device.type, False):
         raise ManyheadsError(
             f"this computer has no device '{name}'.",
             where="--device",
-            cure=f"Available: auto, {', '.join(device for device, there in available.items() if there)}.",
+            cure=f"Available: auto, {', '.join(one for one, there in available.items() if there)}.",
         )
-    return torch.device(name)
+    return device
 
 
 def load_model(run: RunFolder, *, device: torch.device | str = "cpu") -> SequenceToSequence:

@@ -17,7 +17,7 @@ Arrays = dict[str, NDArray[np.generic]]
 
 def weights_bytes(arrays: Mapping[str, NDArray[np.generic]]) -> bytes:
     """Return arrays by name as the content of a safetensors file; the same arrays always give the same bytes."""
-    ordered = {name: np.ascontiguousarray(arrays[name]) for name in sorted(arrays)}
+    ordered = {name: np.asarray(arrays[name], order="C") for name in sorted(arrays)}
     content: bytes = save(ordered)
     return content
 

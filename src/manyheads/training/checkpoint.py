@@ -69,7 +69,7 @@ def load_checkpoint(folder: Path) -> Checkpoint:
         state = json.loads((folder / STATE).read_text(encoding="utf-8"))
         sums = state.pop("sha256")
         progress = Progress(**state)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise ManyheadsError("this checkpoint's state cannot be read.", where=str(folder / STATE)) from None
     for name in (MODEL, OPTIMISER):
         try:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import shutil
+from contextlib import suppress
 from typing import Any
 
-from manyheads.runs.atomic import write_file
+from manyheads.runs.atomic import explained, write_file
 from manyheads.runs.folder import RunFolder
 
 Entry = dict[str, Any]
@@ -23,18 +24,21 @@ class Journal:
         """Open the journal of a run that stands at `step`; what was measured after it is forgotten."""
         kept = [entry for entry in run.metrics() if entry["step"] <= step]
         write_file(run.metrics_file, "".join(_line(entry) for entry in kept))
-        self._file = run.metrics_file.open("a", encoding="utf-8")
+        self._place = run.metrics_file
+        self._file = self._place.open("a", encoding="utf-8")
         self._events = _Events(run, kept)
 
     def add(self, entry: Entry) -> None:
         """Write one entry, at once."""
-        self._file.write(_line(entry))
-        self._file.flush()
-        self._events.add(entry)
+        with explained(self._place):
+            self._file.write(_line(entry))
+            self._file.flush()
+            self._events.add(entry)
 
     def close(self) -> None:
-        """Close the files."""
-        self._file.close()
+        """Close the files; what could not be written was told before."""
+        with suppress(OSError):
+            self._file.close()
         self._events.close()
 
 

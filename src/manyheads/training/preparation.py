@@ -45,7 +45,9 @@ class Preparation:
 def prepare(recipe: Recipe, run: RunFolder, *, threads: int, tell: Tell) -> Preparation:
     """Read the corpora, train the tokenizers and build the stores, or find them where they were built before."""
     train, valid = open_corpora(recipe)
-    run.begin(recipe)
+    changed = run.begin(recipe)
+    if changed:
+        tell(f"Changed since this run was last started: {', '.join(changed)}.")
     tokenizers = _tokenizers(recipe, run, train, tell)
     config = _config(recipe, tokenizers)
     run.write_config(config)
@@ -62,9 +64,15 @@ def prepare(recipe: Recipe, run: RunFolder, *, threads: int, tell: Tell) -> Prep
         corpus=train,
         store=store,
         batches=Batches(store, tokens=tokens, seed=recipe.seed, special=special),
-        valid_pairs=list(valid.pairs()),
+        valid_pairs=[pair for pair in valid.pairs() if _is_usable(pair, tokenizers, recipe.data.max_length)],
         valid_batches=Batches(valid_store, tokens=tokens, seed=recipe.seed, special=special),
     )
+
+
+def _is_usable(pair: Pair, tokenizers: Tokenizers, longest: int) -> bool:
+    """Whether a validation pair has two sides, neither of which is too long to be worth translating again and again."""
+    lengths = len(tokenizers.source.encode(pair.source)), len(tokenizers.target.encode(pair.target))
+    return min(lengths) > 0 and max(lengths) <= longest
 
 
 def open_corpora(recipe: Recipe) -> tuple[Corpus, Corpus]:
@@ -84,7 +92,7 @@ def open_corpora(recipe: Recipe) -> tuple[Corpus, Corpus]:
 
 def _tokenizers(recipe: Recipe, run: RunFolder, corpus: Corpus, tell: Tell) -> Tokenizers:
     """Return the run's tokenizers, training them the first time."""
-    if run.tokenizer_folder.exists() and any(run.tokenizer_folder.glob("*.model")):
+    if Tokenizers.are_in(run.tokenizer_folder):
         return run.tokenizers()
     tokenizers = train_tokenizers(corpus.pairs(), recipe.tokenizer)
     run.write_tokenizers(tokenizers)

@@ -149,20 +149,22 @@ class Trainer:
         batches = [self.preparation.batches[first + i] for i in range(settings.accumulate)]
         count = sum(int(batch.target_lengths.sum()) for batch in batches)
         self.optimiser.zero_grad(set_to_none=True)
-        total = torch.zeros((), device=self.device)
+        losses = []
         for batch in batches:
             loss, _ = self.objective(TensorBatch.move(batch, self.device))
             (loss / count).backward()
-            total += loss.detach()
+            losses.append(loss.detach())
+        total = float(torch.stack(losses).sum())
         limit = settings.clip_norm or math.inf
         norm = float(torch.nn.utils.clip_grad_norm_(self.model.parameters(), limit))
-        if not math.isfinite(norm) or not math.isfinite(float(total)):
-            raise self._not_finite(float(total) / count, step, batches[0])
+        if not math.isfinite(norm) or not math.isfinite(total):
+            wrong = next((i for i, loss in enumerate(losses) if not math.isfinite(float(loss))), 0)
+            raise self._not_finite(total / count, step, batches[wrong])
         rate = learning_rate(settings.schedule, step + 1, width=self.recipe.model.width, steps=settings.steps)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
         self.optimiser.step()
-        return float(total) / count, norm, rate, count
+        return total / count, norm, rate, count
 
     def _not_finite(self, loss: float, step: int, batch: Batch) -> ManyheadsError:
         """Return the error for a loss or gradient that is no number, naming the batch; it was not learned from."""

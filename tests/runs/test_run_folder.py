@@ -1,0 +1,144 @@
+"""A run folder says what it is, what is missing in it, and refuses the recipe of another run."""
+
+from pathlib import Path
+
+import pytest
+
+from manyheads.config.recipe import parse_recipe, recipe_text
+from manyheads.config.schema import ModelConfig, Recipe
+from manyheads.errors import ManyheadsError
+from manyheads.runs.folder import RunFolder
+
+TEXT = "name: test\ndata: {train: {task: copy}, valid: {task: copy, count: 5}}\n"
+
+
+def recipe(*changes: str) -> Recipe:
+    return parse_recipe(TEXT, changes)
+
+
+def begun(path: Path) -> RunFolder:
+    run = RunFolder(path)
+    run.begin(recipe())
+    return run
+
+
+def learned(path: Path) -> RunFolder:
+    """A run that has something to lose: a checkpoint."""
+    run = begun(path)
+    (run.checkpoints / "step-00000003").mkdir()
+    return run
+
+
+def test_a_run_begins_with_its_recipe(tmp_path: Path):
+    run = begun(tmp_path / "runs" / "new")
+    assert run.recipe_file.read_text(encoding="utf-8") == recipe_text(recipe())
+    assert run.recipe() == recipe()
+    assert run.checkpoints.is_dir()
+
+
+def test_a_run_may_begin_in_an_empty_folder(tmp_path: Path):
+    assert begun(tmp_path).recipe() == recipe()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "training.steps=7",
+        "training.threads=2",
+        "training.log_every=3",
+        "training.keep_checkpoints=9",
+        "training.clip_norm=0.5",
+        "training.schedule.warmup=7",
+        "validation.sentences=3",
+        "name=other",
+        "decoding.beam=2",
+    ],
+)
+def test_what_changes_nothing_that_was_learned_may_change(tmp_path: Path, change: str):
+    run = learned(tmp_path / "run")
+    assert run.begin(recipe(change)) == [change.split("=")[0]]  # told, so that nobody changes it unawares
+    assert run.recipe() == recipe(change)
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["seed=2", "model.width=64", "data.train.count=3", "tokenizer.kind=characters"],
+)
+def test_another_recipe_is_refused_with_the_keys_that_differ(tmp_path: Path, change: str):
+    run = learned(tmp_path / "run")
+    before = run.recipe_file.read_bytes()
+    with pytest.raises(ManyheadsError, match="another recipe") as caught:
+        run.begin(recipe(change, "training.steps=7"))
+    assert caught.value.what.endswith(f"differs in: {change.split('=')[0]}.")
+    assert "--out" in str(caught.value.cure)
+    assert run.recipe_file.read_bytes() == before
+
+
+def test_all_keys_that_differ_are_named(tmp_path: Path):
+    run = learned(tmp_path / "run")
+    with pytest.raises(ManyheadsError, match=r"differs in: model\.dropout, model\.heads, seed\."):
+        run.begin(recipe("seed=2", "model.heads=4", "model.dropout=0.3"))
+
+
+def test_a_section_that_is_new_is_named(tmp_path: Path):
+    run = learned(tmp_path / "run")
+    with pytest.raises(ManyheadsError, match=r"differs in: model\.vectors"):
+        run.begin(recipe("model.vectors.source=glove.txt"))
+
+
+def test_a_folder_of_other_things_is_refused(tmp_path: Path):
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(ManyheadsError, match=r"not empty and not a run.*--out"):
+        RunFolder(tmp_path).begin(recipe())
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_a_file_in_the_place_of_a_folder_is_told(tmp_path: Path):
+    (tmp_path / "run").write_text("a file")
+    for place in (tmp_path / "run", tmp_path / "run" / "inner"):
+        with pytest.raises(ManyheadsError) as caught:
+            RunFolder(place).begin(recipe())
+        assert str(place) in str(caught.value)
+    assert (tmp_path / "run").read_text() == "a file"
+
+
+def test_what_is_no_run_is_told(tmp_path: Path):
+    with pytest.raises(ManyheadsError, match=r"no such run folder.*manyheads train"):
+        RunFolder.open(tmp_path / "no")
+    with pytest.raises(ManyheadsError, match="not a run"):
+        RunFolder.open(tmp_path)
+    run = begun(tmp_path / "run")
+    run.write_config(ModelConfig(model=recipe().model, source_vocabulary=9, target_vocabulary=9))
+    with pytest.raises(ManyheadsError, match=r"no model yet.*first validation"):
+        RunFolder.open(run.path)
+    run.weights_file.touch()
+    assert RunFolder.open(str(run.path)) == run
+
+
+def test_a_damaged_configuration_is_named(tmp_path: Path):
+    run = begun(tmp_path)
+    for damage in ("", "{", "[]", '{"model": {}}', '{"unknown": 1}'):
+        run.config_file.write_text(damage)
+        with pytest.raises(ManyheadsError) as caught:
+            run.config()
+        assert str(run.config_file) in str(caught.value)
+
+
+def test_a_missing_configuration_is_named(tmp_path: Path):
+    with pytest.raises(ManyheadsError) as caught:
+        begun(tmp_path).config()
+    assert "config.json" in str(caught.value)
+
+
+def test_a_configuration_survives_its_file(tmp_path: Path):
+    run = begun(tmp_path)
+    config = ModelConfig(model=recipe("model.preset=tiny").model, source_vocabulary=9, target_vocabulary=8, start=0)
+    run.write_config(config)
+    assert run.config() == config
+
+
+def test_measurements_are_read_and_half_a_line_is_passed_over(tmp_path: Path):
+    run = RunFolder(tmp_path)
+    assert list(run.metrics()) == []
+    run.metrics_file.write_text('{"step": 1, "loss": 2.5}\n{"step": 2, "lo')
+    assert list(run.metrics()) == [{"step": 1, "loss": 2.5}]
