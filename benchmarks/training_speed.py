@@ -61,7 +61,7 @@ class Worker:
     """A contender's process."""
 
     def __init__(self, name: str, batches: Path, threads: int, python: str) -> None:
-        environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive"}
+        environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
         self._process = subprocess.Popen(
             [python, str(HERE / "contenders" / "worker.py"), name, str(batches), str(threads)],
             stdin=subprocess.PIPE,
