@@ -37,7 +37,7 @@ def test_the_recipe_is_a_recipe(tmp_path: Path):
     [
         (1, "tiny", None),
         (5_000, "tiny", None),
-        (5_001, "tiny", None),
+        (5_001, "tiny", 4000),
         (100_001, "small", 16_000),
         (2_000_000, "base", 32_000),
     ],
@@ -45,7 +45,7 @@ def test_the_recipe_is_a_recipe(tmp_path: Path):
 def test_larger_corpora_get_larger_models(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pairs: int, preset: str, vocabulary: int | None
 ):
-    monkeypatch.setattr(defaults, "_measure", lambda settings: (pairs, 60 * pairs))
+    monkeypatch.setattr(defaults, "_measure", lambda settings: (pairs, 60 * pairs, pairs))
     recipe = recipe_for_files(tmp_path / "a.en", tmp_path / "a.de")
     assert recipe.model.preset == preset
     assert recipe.tokenizer.vocabulary == vocabulary

@@ -3,19 +3,20 @@
     Attention(Q, K, V) = softmax(QKᵀ / √d_k + M) · V
 
 Without the division, dot products of wide vectors grow like √d_k and push the softmax to where its gradients vanish
-(section 3.2.1). The mask M is added after the scaling. Two paths give the same output: the fused kernel, used
-whenever nobody asked for the weights, and `weights`, which is the equation line by line.
+(section 3.2.1). The mask M is added after the scaling. Two paths give the same output: `weights`, which is the equation
+line by line, and a fused kernel that never holds the weights, used where they are large and nobody asked for them.
 """
 
 from __future__ import annotations
 
 import math
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from manyheads.attention.masks import Mask
+
+SHORT = 48  # keys; on a processor, below about this many the equation is faster than the fused kernel
 
 
 class DotProductAttention(nn.Module):
@@ -30,25 +31,23 @@ class DotProductAttention(nn.Module):
 
         A query that may see no key at all gets zeros.
         """
-        square = queries.shape[-2] == keys.shape[-2]
-        causal = mask.causal and mask.valid is None and square and queries.shape[-2] > 1
-        return F.scaled_dot_product_attention(
-            queries,
-            keys,
-            values,
-            attn_mask=None if causal else mask.additive(queries, keys.shape[-2]),
-            dropout_p=self.dropout if self.training else 0.0,
-            is_causal=causal,  # the kernel then skips the upper triangle instead of adding −∞ to it
-        )
+        dropout = self.dropout if self.training else 0.0
+        if queries.device.type == "cpu" and keys.shape[-2] <= SHORT:
+            weights = self.weights(queries, keys, mask)
+            return (F.dropout(weights, dropout) if dropout else weights) @ values
+        if mask.causal and mask.valid is None and queries.shape[-2] == keys.shape[-2]:
+            # The kernel then skips the upper triangle instead of adding −∞ to it.
+            return F.scaled_dot_product_attention(queries, keys, values, dropout_p=dropout, is_causal=True)
+        rendered = mask.additive(queries, keys.shape[-2])
+        forbidden, blind = (None, None) if rendered is None else (rendered.forbidden, rendered.blind)
+        outputs = F.scaled_dot_product_attention(queries, keys, values, attn_mask=forbidden, dropout_p=dropout)
+        return outputs if blind is None else outputs.masked_fill(blind, 0.0)
 
     def weights(self, queries: Tensor, keys: Tensor, mask: Mask) -> Tensor:
         """Return softmax(QKᵀ/√d_k + M) [B, H, T, S]; a row whose every key is masked is zero, never NaN."""
         scores = queries @ keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])
-        forbidden = mask.additive(queries, keys.shape[-2])
-        if forbidden is None:
+        rendered = mask.additive(queries, keys.shape[-2])
+        if rendered is None:
             return scores.softmax(dim=-1)
-        masked = torch.isneginf(forbidden)
-        # The softmax of a row of −∞ is not a number, and neither is its gradient: let such a row see all, then nothing.
-        blind = masked.all(dim=-1, keepdim=True)
-        weights = (scores + forbidden.masked_fill(blind, 0.0)).softmax(dim=-1)
-        return weights.masked_fill(masked, 0.0)
+        weights = (scores + rendered.forbidden).softmax(dim=-1)
+        return weights if rendered.blind is None else weights.masked_fill(rendered.blind, 0.0)

@@ -27,7 +27,7 @@ class Mask:
 
     valid: Tensor | None = None
     causal: bool = False
-    _rendered: dict[tuple[int, int, torch.dtype], Tensor] = field(default_factory=dict, repr=False, compare=False)
+    _rendered: dict[tuple[int, int, torch.dtype], Rendered] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def padding(cls, lengths: Tensor, size: int, *, causal: bool = False) -> Mask:
@@ -49,8 +49,8 @@ class Mask:
         past = torch.ones(queries, keys, dtype=torch.bool, device=device).tril(keys - queries)
         return past if seen is None else seen & past
 
-    def additive(self, scores_like: Tensor, keys: int) -> Tensor | None:
-        """Return the paper's M, 0 or −∞, that broadcasts to [B, H, T, S]; None where everything may be seen.
+    def additive(self, scores_like: Tensor, keys: int) -> Rendered | None:
+        """Return the paper's M; None where everything may be seen.
 
         `scores_like` [B, H, T, …] gives the number of queries, the type and the device.
         """
@@ -60,9 +60,29 @@ class Mask:
             seen = self.dense(queries, keys)
             if seen is None:
                 return None
-            forbidden = torch.zeros(seen.shape, dtype=dtype, device=scores_like.device)
-            self._rendered[key] = forbidden.masked_fill_(~seen.to(scores_like.device), float("-inf"))
+            self._rendered[key] = Rendered.of(seen.to(scores_like.device), dtype)
         return self._rendered[key]
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """A mask as it is added to scores: 0 or −∞ in a form that broadcasts to [B, H, T, S].
+
+    The softmax of a row of −∞ is not a number. So a query that may see nothing has a row of zeros here, and is listed
+    in `blind` [B, H, T, 1], where its output is to be set to zero; None means that there is no such query.
+    """
+
+    forbidden: Tensor
+    blind: Tensor | None
+
+    @classmethod
+    def of(cls, seen: Tensor, dtype: torch.dtype) -> Rendered:
+        """Render who may be seen, as booleans."""
+        blind = ~seen.any(dim=-1, keepdim=True)
+        forbidden = torch.zeros(seen.shape, dtype=dtype, device=seen.device).masked_fill_(~(seen | blind), -torch.inf)
+        # Asking whether there is any would make an accelerator wait, which costs more than the answer saves.
+        needed = seen.device.type != "cpu" or bool(blind.any())
+        return cls(forbidden, blind if needed else None)
 
 
 EVERYTHING = Mask()

@@ -3,6 +3,7 @@
 | file | what it is |
 |---|---|
 | `files` | lines of text files, plain or .gz, with errors that name file and line |
+| `checking` | faults of a parallel corpus, with their lines |
 | `drift` | where two files of unequal length start to drift apart |
 | `corpora` | pairs of texts from parallel files, TSV, JSONL, folders or generated tasks |
 | `tokenizers` | SentencePiece models: BPE, unigram, characters, white-space symbols |

@@ -1,7 +1,7 @@
 """A recipe from nothing but two text files: sizes chosen by how much there is to learn from.
 
-Small corpora want small models, more dropout and a higher rate; the steps are chosen so that each sentence is seen a
-few dozen times in a small corpus and a few times in a large one.
+Small corpora want small models, small vocabularies, more dropout and a higher rate; the steps are chosen so that each
+sentence is seen a few dozen times in a small corpus and a few times in a large one.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from manyheads.config.schema import CorpusSettings, Recipe
 from manyheads.data.corpora import open_corpus
 
 CHARACTERS_PER_TOKEN = 4  # of subwords, roughly
+ENOUGH_WORDS = 100_000  # to count, since every vocabulary is smaller
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Size:
 
 SIZES = (
     Size(5_000, {"preset": "tiny", "dropout": 0.3}, epochs=60, batch_tokens=1024, rate=0.002, vocabulary=None),
-    Size(100_000, {"preset": "tiny", "dropout": 0.2}, epochs=40, batch_tokens=2048, rate=0.004, vocabulary=None),
+    Size(100_000, {"preset": "tiny", "dropout": 0.2}, epochs=40, batch_tokens=2048, rate=0.004, vocabulary=4000),
     Size(
         1_000_000,
         {"preset": "small", "dropout": 0.1},
@@ -50,14 +51,15 @@ def recipe_for_files(
 ) -> Recipe:
     """Choose a recipe for two parallel files; without validation files, some pairs are cut off for it."""
     train = {"source": str(source), "target": str(target)}
-    count, characters = _measure(CorpusSettings(**train))
+    count, characters, words = _measure(CorpusSettings(**train))
     size = next(one for one in SIZES if count <= one.pairs)
     steps = max(200, round(size.epochs * characters / CHARACTERS_PER_TOKEN / size.batch_tokens))
     every = max(50, min(1000, round(steps / 40)))
     values: dict[str, Any] = {
         "name": target.name.split(".")[0],
         "data": {"train": train},
-        "tokenizer": {} if size.vocabulary is None else {"vocabulary": size.vocabulary},
+        # Each different word could become a piece, so a corpus with that many words allows that many pieces.
+        "tokenizer": {"vocabulary": size.vocabulary} if size.vocabulary and words >= size.vocabulary else {},
         "model": size.model,
         "training": {
             "steps": steps,
@@ -81,11 +83,14 @@ def recipe_for_files(
     return build_recipe(values)
 
 
-def _measure(settings: CorpusSettings) -> tuple[int, int]:
-    """Return the number of pairs and the characters on their longer side."""
+def _measure(settings: CorpusSettings) -> tuple[int, int, int]:
+    """Return the number of pairs, the characters on their longer side, and the different words (counted so far)."""
     pairs = source = target = 0
+    words: set[str] = set()
     for pair in open_corpus(settings, split="train").pairs():
         pairs += 1
         source += len(pair.source)
         target += len(pair.target)
-    return pairs, max(source, target)
+        if len(words) < ENOUGH_WORDS:
+            words.update(pair.source.split(), pair.target.split())
+    return pairs, max(source, target), len(words)
