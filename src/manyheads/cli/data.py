@@ -156,6 +156,7 @@ def _progress_bar() -> Iterator[FileProgress | None]:
     tasks = {}
 
     def show(path: str, done: int, total: int | None) -> None:
+        """Move the bar of one file."""
         if path not in tasks:
             tasks[path] = bar.add_task(path, total=total)
         bar.update(tasks[path], completed=done, total=total)

@@ -5,6 +5,7 @@ Every part is made once and found again: tokenizers in the run folder, token ids
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -51,7 +52,7 @@ def prepare(recipe: Recipe, run: RunFolder, *, threads: int, tell: Tell) -> Prep
     tokenizers = _tokenizers(recipe, run, train, tell)
     config = _config(recipe, tokenizers)
     run.write_config(config)
-    store = open_store(train, tokenizers, recipe.data, threads=threads, report=None)
+    store = open_store(train, tokenizers, recipe.data, threads=threads, report=_milestones(tell))
     valid_store = open_store(valid, tokenizers, recipe.data, threads=threads)
     _tell_tally(store, valid_store, tell)
     special = SpecialTokens(pad=config.pad, start=config.start)
@@ -67,6 +68,21 @@ def prepare(recipe: Recipe, run: RunFolder, *, threads: int, tell: Tell) -> Prep
         valid_pairs=[pair for pair in valid.pairs() if _is_usable(pair, tokenizers, recipe.data.max_length)],
         valid_batches=Batches(valid_store, tokens=tokens, seed=recipe.seed, special=special),
     )
+
+
+def _milestones(tell: Tell, *, every: int = 1_000_000) -> Callable[[int], None]:
+    """Return a listener that says now and then how far the tokenising of a large corpus has come."""
+    begin = time.monotonic()
+    told = 0
+
+    def report(pairs: int) -> None:
+        """Hear the number of pairs read so far."""
+        nonlocal told
+        if pairs // every > told:
+            told = pairs // every
+            tell(f"Tokenised {pairs:,} pairs, {pairs / (time.monotonic() - begin):,.0f} a second.")
+
+    return report
 
 
 def _is_usable(pair: Pair, tokenizers: Tokenizers, longest: int) -> bool:

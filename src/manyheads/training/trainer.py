@@ -127,7 +127,7 @@ class Trainer:
             if step % settings.log_every == 0:
                 entry = watch.lap()
                 journal.add({"step": step, "kind": "train", **entry, "rate": rate, "gradient_norm": norm})
-                self.reporter.update(step, self._facts(watch))
+                self.reporter.update(step, f"rate {rate:.1e} · {self._facts(watch)}")
             last = step == settings.steps
             if last or step % validation.every == 0:
                 with watch.paused():

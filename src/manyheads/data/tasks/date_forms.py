@@ -172,6 +172,7 @@ def _form(locale: str, style: _Style) -> DateForm:
     words: dict[str, tuple[str, ...]] = {}
 
     def placeholder(match: re.Match[str]) -> str:
+        """Return the name of the field that a letter of the pattern stands for, and note its words."""
         field = match[1]
         if field[0] == "y":
             return "{year}"  # in full, also where the style would shorten it to two digits
