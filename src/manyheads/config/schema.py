@@ -195,6 +195,11 @@ class TrainingSettings(Settings):
     log_every: Positive = Field(50, description="Steps between two lines of the log.")
     checkpoint_every: Positive = Field(500, description="Steps between two checkpoints.")
     keep_checkpoints: Positive = Field(3, description="Newest checkpoints that are kept; the best one always is.")
+    average: Literal["none", "last", "best"] = Field(
+        "none",
+        description="Publish the mean of the last or of the best checkpoints, if it scores better than the best one.",
+    )
+    average_checkpoints: Positive = Field(5, description="How many checkpoints are averaged.")
     threads: Natural = Field(0, description="Processor threads; 0 takes every core.")
 
 

@@ -8,6 +8,7 @@
 | `optimiser` | Adam with the paper's constants, and its state as named arrays |
 | `preparation` | from a recipe to tokenizers, stores, batches and a fresh model |
 | `checkpoint` | everything needed to go on, written atomically and verified when read |
+| `averaging` | the mean of several checkpoints |
 | `validation` | loss, metric and samples on unseen data |
 | `journal` | metrics.jsonl and TensorBoard |
 | `progress` | what a person sees meanwhile |

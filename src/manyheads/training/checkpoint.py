@@ -30,6 +30,7 @@ class Progress:
     best_step: int | None = None
     best_score: float | None = None
     without_improvement: int = 0
+    scores: dict[str, float] = field(default_factory=dict)  # of validated steps; JSON has no keys but texts
     versions: dict[str, str] = field(default_factory=dict)
 
 
@@ -45,7 +46,7 @@ class Checkpoint:
 
 def save_checkpoint(folder: Path, progress: Progress, model: Arrays, optimiser: Arrays) -> Path:
     """Write a checkpoint; return its folder."""
-    place = folder / f"step-{progress.step:08d}"
+    place = checkpoint_folder(folder, progress.step)
     with new_folder(place) as draft:
         sums = {}
         for name, arrays in ((MODEL, model), (OPTIMISER, optimiser)):
@@ -102,8 +103,18 @@ def newest_checkpoint(folder: Path, *, tell: Callable[[str], None]) -> Checkpoin
     return None
 
 
-def prune_checkpoints(folder: Path, *, keep: int, also: int | None) -> None:
-    """Remove all but the newest `keep` checkpoints and the one of step `also` (the best)."""
-    for place in checkpoint_folders(folder)[:-keep]:
-        if int(place.name.removeprefix("step-")) != also:
-            remove_folder(place)
+def saved_steps(folder: Path) -> list[int]:
+    """Return the steps of a run's checkpoints, in order."""
+    return [int(place.name.removeprefix("step-")) for place in checkpoint_folders(folder)]
+
+
+def checkpoint_folder(folder: Path, step: int) -> Path:
+    """Return where the checkpoint of a step is kept."""
+    return folder / f"step-{step:08d}"
+
+
+def prune_checkpoints(folder: Path, *, keep: set[int]) -> None:
+    """Remove the checkpoints of all steps but those to keep."""
+    for step in saved_steps(folder):
+        if step not in keep:
+            remove_folder(checkpoint_folder(folder, step))

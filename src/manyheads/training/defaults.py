@@ -31,9 +31,12 @@ class Size:
     vocabulary: int | None
 
 
+# On Multi30k three layers learned faster than four, and small batches faster than large ones, in equal time.
+SHALLOW = {"preset": "tiny", "encoder_layers": 3, "decoder_layers": 3}
+
 SIZES = (
-    Size(5_000, {"preset": "tiny", "dropout": 0.3}, epochs=60, batch_tokens=1024, rate=0.002, vocabulary=None),
-    Size(100_000, {"preset": "tiny", "dropout": 0.2}, epochs=40, batch_tokens=2048, rate=0.004, vocabulary=4000),
+    Size(5_000, {**SHALLOW, "dropout": 0.3}, epochs=60, batch_tokens=1024, rate=0.002, vocabulary=None),
+    Size(100_000, {**SHALLOW, "dropout": 0.1}, epochs=40, batch_tokens=1024, rate=0.003, vocabulary=4000),
     Size(
         1_000_000,
         {"preset": "small", "dropout": 0.1},
@@ -67,7 +70,7 @@ def recipe_for_files(
             "schedule": {
                 "kind": "inverse_sqrt",
                 "rate": size.rate,
-                "warmup": max(50, min(4000, round(steps / 25))),
+                "warmup": max(50, min(4000, round(steps / 50))),
             },
             "checkpoint_every": every,
             "clip_norm": 1.0,

@@ -27,12 +27,15 @@ from manyheads.runs.atomic import write_file
 from manyheads.runs.card import card_text, versions
 from manyheads.runs.loading import fill_parameters, parameter_arrays
 from manyheads.runs.weights import weights_bytes
+from manyheads.training.averaging import mean_of_checkpoints, steps_to_average, steps_to_keep
 from manyheads.training.checkpoint import (
     MODEL,
     Progress,
+    checkpoint_folder,
     newest_checkpoint,
     prune_checkpoints,
     save_checkpoint,
+    saved_steps,
 )
 from manyheads.training.journal import Journal
 from manyheads.training.objectives import TensorBatch, TranslationObjective
@@ -96,7 +99,7 @@ class Trainer:
         self._restore()
         step, steps = self.progress.step, self.recipe.training.steps
         if step >= steps or self._out_of_patience():
-            self._publish_best()
+            self._publish_final()
             reason = (
                 f"step {step:,} of {steps:,}"
                 if step >= steps
@@ -184,6 +187,7 @@ class Trainer:
         best = findings.score.better_than(self.progress.best_score)
         if best:
             self.progress.best_step, self.progress.best_score = self.progress.step, findings.score.value
+        self.progress.scores[str(self.progress.step)] = findings.score.value
         self.progress.without_improvement = 0 if best else self.progress.without_improvement + 1
         journal.add({"step": self.progress.step, "kind": "validation", **findings.numbers()})
         steps = self.recipe.training.steps
@@ -205,7 +209,7 @@ class Trainer:
         save_checkpoint(checkpoints, self.progress, arrays, optimiser_arrays(self.model, self.optimiser))
         if self.progress.best_step == self.progress.step:
             self._publish_best()
-        prune_checkpoints(checkpoints, keep=self.recipe.training.keep_checkpoints, also=self.progress.best_step)
+        prune_checkpoints(checkpoints, keep=steps_to_keep(saved_steps(checkpoints), self.progress, self.recipe))
 
     def _restore(self) -> None:
         """Go back to the newest intact checkpoint, if there is one."""
@@ -229,7 +233,7 @@ class Trainer:
         """Make the best checkpoint's weights the run's model."""
         best = self.progress.best_step
         if best is not None:
-            weights = self.run.checkpoints / f"step-{best:08d}" / MODEL
+            weights = checkpoint_folder(self.run.checkpoints, best) / MODEL
             if weights.exists():
                 write_file(self.run.weights_file, weights.read_bytes())
 
@@ -247,10 +251,28 @@ class Trainer:
                 self._publish_latest()
             self.reporter.note(f"Stopped at step {step:,}; nothing is lost. Start the same command again to go on.")
         else:
-            self._publish_best()
+            self._publish_final()
             early = " (no improvement any more)" if outcome == "stopped early" else ""
             self.reporter.note(f"Finished at step {step:,}{early}.")
         self.reporter.note(f"The model is in {path}; try: manyheads translate --model {path}")
+
+    def _publish_final(self) -> None:
+        """Make the best checkpoint's weights the run's model, or the mean of several if that is better still."""
+        self._publish_best()
+        steps = steps_to_average(saved_steps(self.run.checkpoints), self.progress, self.recipe)
+        if len(steps) < 2:
+            return
+        folders = [checkpoint_folder(self.run.checkpoints, step) for step in steps]
+        fill_parameters(self.model, mean_of_checkpoints(folders), where=str(self.run.checkpoints))
+        findings = self.validator.run()
+        better = findings.score.better_than(self.progress.best_score)
+        verdict = "better than the best of them, so it is the model" if better else "no better than the best of them"
+        self.reporter.note(
+            f"The mean of {len(steps)} checkpoints (from step {steps[0]:,}): {findings.score}, {verdict}."
+        )
+        if better:
+            write_file(self.run.weights_file, weights_bytes(parameter_arrays(self.model)))
+            self._write_card(findings)
 
     def _publish_latest(self) -> None:
         """Make the weights of this moment the run's model if they are the best; training itself takes no notice."""
