@@ -35,7 +35,7 @@ def test_a_checkpoint_survives_its_files(tmp_path: Path):
     place = saved(tmp_path, 12)
     assert place == tmp_path / "step-00000012"
     found = load_checkpoint(place)
-    assert found.progress == Progress(12, 5, 1.5, 2, {"torch": "2"})
+    assert found.progress == Progress(12, 5, 1.5, 2, versions={"torch": "2"})
     assert (found.model["weight"] == 12).all()
     assert (found.optimiser["exp_avg.weight"] == 6).all()
     assert found.folder == place
