@@ -32,11 +32,3 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     if near:
         return f"Did you mean '{near[0]}'?"
     return f"Known: {', '.join(names)}." if names else ""
-
-
-def missing_extra(package: str, extra: str) -> ManyheadsError:
-    """Return the error for an optional package that is not installed, naming the extra that brings it."""
-    return ManyheadsError(
-        f"this needs the package '{package}', which is not installed.",
-        cure=f"Install it with: pip install 'manyheads[{extra}]'",
-    )

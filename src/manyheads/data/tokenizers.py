@@ -19,7 +19,6 @@ from manyheads.data.pairs import Pair
 from manyheads.errors import ManyheadsError
 
 PAD, UNKNOWN, START, END = 0, 1, 2, 3
-SPECIALS = 4
 DEFAULT_VOCABULARY = 8000  # or as many pieces as a small corpus allows
 TRAINING_SENTENCES = 2_000_000  # more than this teaches a tokenizer nothing new, and takes memory
 

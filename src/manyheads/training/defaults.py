@@ -31,7 +31,8 @@ class Size:
     vocabulary: int | None
 
 
-# On Multi30k three layers learned faster than four, and small batches faster than large ones, in equal time.
+# Of the few settings tried on Multi30k, shallow with small batches at this rate had the best validation score after two
+# minutes; they differed in several things at once, so none of these alone is shown to be the cause.
 SHALLOW = {"preset": "tiny", "encoder_layers": 3, "decoder_layers": 3}
 
 SIZES = (
