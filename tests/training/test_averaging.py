@@ -8,7 +8,7 @@ from manyheads.config.recipe import build_recipe
 from manyheads.runs.folder import RunFolder
 from manyheads.runs.weights import read_weights
 from manyheads.training.averaging import is_regular, mean_of_checkpoints, steps_to_average, steps_to_keep
-from manyheads.training.checkpoint import Progress, save_checkpoint, saved_steps
+from manyheads.training.checkpoint import Progress, Snapshot, save_checkpoint, saved_steps
 from manyheads.training.preparation import prepare
 from manyheads.training.progress import Reporter
 from manyheads.training.trainer import Trainer
@@ -42,7 +42,7 @@ def train(folder, settings):
 def test_the_mean_is_the_mean(tmp_path):
     rng = np.random.default_rng(1)
     drawn = [{"a": rng.normal(size=(3, 2)).astype(np.float32)} for _ in range(4)]
-    folders = [save_checkpoint(tmp_path, Progress(step=i), arrays, {}) for i, arrays in enumerate(drawn)]
+    folders = [save_checkpoint(tmp_path, Progress(step=i), Snapshot(arrays, {})) for i, arrays in enumerate(drawn)]
     expected = np.mean([arrays["a"] for arrays in drawn], axis=0)
     assert np.allclose(mean_of_checkpoints(folders)["a"], expected, atol=1e-6)
 

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 from manyheads.errors import ManyheadsError
+from manyheads.runs.atomic import remove_leftovers
 from manyheads.training.checkpoint import (
     MODEL,
     OPTIMISER,
     STATE,
     Progress,
+    Snapshot,
     checkpoint_folders,
     load_checkpoint,
     newest_checkpoint,
@@ -24,7 +26,7 @@ def saved(folder: Path, step: int) -> Path:
     """Save a checkpoint whose arrays show its step."""
     progress = Progress(step=step, best_step=5, best_score=1.5, without_improvement=2, versions={"torch": "2"})
     model = {"weight": np.full((2, 3), step, dtype=np.float32)}
-    return save_checkpoint(folder, progress, model, {"exp_avg.weight": model["weight"] / 2})
+    return save_checkpoint(folder, progress, Snapshot(model, {"exp_avg.weight": model["weight"] / 2}))
 
 
 def steps(folder: Path) -> list[int]:
@@ -35,9 +37,11 @@ def test_a_checkpoint_survives_its_files(tmp_path: Path):
     place = saved(tmp_path, 12)
     assert place == tmp_path / "step-00000012"
     found = load_checkpoint(place)
-    assert found.progress == Progress(12, 5, 1.5, 2, versions={"torch": "2"})
-    assert (found.model["weight"] == 12).all()
-    assert (found.optimiser["exp_avg.weight"] == 6).all()
+    assert found.progress == Progress(
+        step=12, best_step=5, best_score=1.5, without_improvement=2, versions={"torch": "2"}
+    )
+    assert (found.snapshot.model["weight"] == 12).all()
+    assert (found.snapshot.optimiser["exp_avg.weight"] == 6).all()
     assert found.folder == place
 
 
@@ -45,7 +49,7 @@ def test_a_checkpoint_of_the_same_step_is_replaced(tmp_path: Path):
     place = saved(tmp_path, 3)
     (place / MODEL).write_bytes(b"damaged")
     saved(tmp_path, 3)
-    assert (load_checkpoint(place).model["weight"] == 3).all()
+    assert (load_checkpoint(place).snapshot.model["weight"] == 3).all()
     assert [path.name for path in tmp_path.iterdir()] == [place.name]
 
 
@@ -116,13 +120,14 @@ def test_without_checkpoints_there_is_none(tmp_path: Path):
     assert newest_checkpoint(tmp_path, tell=pytest.fail) is None
 
 
-def test_drafts_of_a_killed_process_are_removed(tmp_path: Path):
+def test_drafts_of_a_killed_process_are_passed_over_and_removed(tmp_path: Path):
     saved(tmp_path, 1)
     (tmp_path / ".step-00000002.4711").mkdir()
     (tmp_path / ".step-00000002.4711" / MODEL).write_bytes(b"half")
     found = newest_checkpoint(tmp_path, tell=pytest.fail)
     assert found is not None
     assert found.progress.step == 1
+    remove_leftovers(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["step-00000001"]
 
 

@@ -20,7 +20,8 @@ def main() -> None:
     except ManyheadsError as error:
         if debug:
             raise
-        print(f"error: {error}", file=sys.stderr)
+        if os.environ.get("RANK", "0") == "0":  # of the processes that torchrun starts, one speaks
+            print(f"error: {error}", file=sys.stderr)
         raise SystemExit(2) from None
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

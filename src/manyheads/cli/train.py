@@ -37,17 +37,24 @@ def train(
 
     from manyheads.runs.folder import RunFolder
     from manyheads.runs.loading import choose_device
+    from manyheads.training.distributed import World
     from manyheads.training.preparation import prepare
     from manyheads.training.progress import Reporter
     from manyheads.training.trainer import Trainer, thread_count
 
     threads = thread_count(settings.training.threads)
     torch.set_num_threads(threads)
-    reporter = Reporter()
-    preparation = prepare(settings, RunFolder(folder), threads=threads, tell=reporter.note)
-    if recipe is None:
-        reporter.note(f"Chose {_choice(settings)}; change it in {preparation.run.recipe_file} or with --set.")
-    Trainer(preparation, device=choose_device(device), reporter=reporter, max_minutes=max_minutes).train()
+    world = World.from_environment(choose_device(device))
+    reporter = Reporter(quiet=not world.is_main)
+    with world.joined():
+        if not world.is_main:
+            world.wait()  # until the first process has prepared everything
+        preparation = prepare(settings, RunFolder(folder), threads=threads, tell=reporter.note, begun=not world.is_main)
+        if world.is_main:
+            world.wait()
+        if recipe is None:
+            reporter.note(f"Chose {_choice(settings)}; change it in {preparation.run.recipe_file} or with --set.")
+        Trainer(preparation, device=world.device, reporter=reporter, max_minutes=max_minutes, world=world).train()
 
 
 def _choice(recipe: Recipe) -> str:

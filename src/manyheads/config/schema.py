@@ -201,6 +201,21 @@ class TrainingSettings(Settings):
     )
     average_checkpoints: Positive = Field(5, description="How many checkpoints are averaged.")
     threads: Natural = Field(0, description="Processor threads; 0 takes every core.")
+    moving_average: Probability = Field(
+        0.0,
+        description="Publish the exponential moving average of the weights, with this decay such as 0.999; 0: none.",
+    )
+    sharding: Literal["none", "full"] = Field(
+        "none",
+        description="Under torchrun: every process holds the whole model (none) or a share of it (full, FSDP).",
+    )
+
+    @model_validator(mode="after")
+    def _one_average(self) -> Self:
+        """A mean of checkpoints and a moving average are two ways to the same end."""
+        if self.moving_average and self.average != "none":
+            raise ValueError("average and moving_average exclude each other: set one of them")
+        return self
 
 
 class ValidationSettings(Settings):
@@ -242,6 +257,9 @@ class Recipe(Settings):
     validation: ValidationSettings = Field(default_factory=ValidationSettings, description="How progress is measured.")
     decoding: DecodingSettings = Field(
         default_factory=DecodingSettings, description="How translations are searched for."
+    )
+    start_from: str | None = Field(
+        None, description="A run folder whose tokenizers and weights this run starts from (fine-tuning)."
     )
 
     @model_validator(mode="after")

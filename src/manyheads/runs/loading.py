@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor, nn
 
 from manyheads.errors import ManyheadsError
 from manyheads.models.builder import build_model
@@ -39,16 +40,41 @@ def load_model(run: RunFolder, *, device: torch.device | str = "cpu") -> Sequenc
     return model.to(device).eval()
 
 
-def parameter_arrays(model: nn.Module) -> dict[str, NDArray[np.generic]]:
-    """Return the parameters by name, tied ones once."""
-    return {name: parameter.detach().cpu().numpy() for name, parameter in model.named_parameters()}
+def parameter_arrays(model: nn.Module) -> Arrays:
+    """Return the parameters by name, tied ones once; sharded ones are put together, by all processes at once."""
+    return whole_arrays(dict(model.named_parameters()))
 
 
 def fill_parameters(model: nn.Module, arrays: Arrays, *, where: str) -> None:
     """Copy arrays into the parameters of the same names; everything missing or left over is told at once."""
-    parameters = dict(model.named_parameters())
-    wanted = {name: tuple(parameter.shape) for name, parameter in parameters.items()}
+    copy_arrays(arrays, dict(model.named_parameters()), where=where)
+
+
+def whole_arrays(tensors: Mapping[str, Tensor]) -> Arrays:
+    """Return tensors as arrays, which share memory with them where that is possible."""
+    return {name: whole(tensor.detach()).cpu().numpy() for name, tensor in tensors.items()}
+
+
+def copy_arrays(arrays: Arrays, tensors: Mapping[str, Tensor], *, where: str) -> None:
+    """Copy arrays into the tensors of the same names and shapes."""
+    wanted = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
     check_names(shapes(arrays.items()), wanted, where=where)
     with torch.no_grad():
-        for name, parameter in parameters.items():
-            parameter.copy_(torch.from_numpy(np.ascontiguousarray(arrays[name])))
+        for name, tensor in tensors.items():
+            tensor.copy_(share(torch.from_numpy(np.ascontiguousarray(arrays[name])), like=tensor))
+
+
+def whole(tensor: Tensor) -> Tensor:
+    """Return a tensor that several processes may hold in parts (a DTensor) as one."""
+    return tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
+
+
+def share(whole: Tensor, *, like: Tensor) -> Tensor:
+    """Return this process's part of a whole tensor, laid out as another is, on its device and of its type."""
+    whole = whole.to(device=like.device, dtype=like.dtype)
+    if not hasattr(like, "placements"):
+        return whole
+    from torch.distributed.tensor import distribute_tensor  # a second's import that nobody else needs
+
+    # Every process has the whole, so nothing need be sent.
+    return distribute_tensor(whole, like.device_mesh, like.placements, src_data_rank=None)

@@ -1,9 +1,9 @@
 """Checkpoints: everything needed to go on exactly as if nothing had happened.
 
-A checkpoint is a folder, `checkpoints/step-00001000/`, with the weights, Adam's moments and `state.json`, which also
-holds the checksums of the other two. It appears only when it is complete and on the disk; older ones are removed only
-after that. The random numbers of an update follow from the seed and the step, so there is no generator to save, and
-the place in the data follows from the step too.
+A checkpoint is a folder, `checkpoints/step-00001000/`, with the weights, Adam's moments, the moving average if there is
+one, and `state.json`, which also holds the checksums of the others. It appears only when it is complete and on the
+disk; older ones are removed only after that. The random numbers of an update follow from the seed and the step, so
+there is no generator to save, and the place in the data is a number of batches.
 """
 
 from __future__ import annotations
@@ -16,17 +16,21 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from manyheads.errors import ManyheadsError
-from manyheads.runs.atomic import new_folder, remove_folder, remove_leftovers
+from manyheads.runs.atomic import new_folder, remove_folder
 from manyheads.runs.weights import Arrays, read_weights, weights_bytes
 
-MODEL, OPTIMISER, STATE = "model.safetensors", "optimiser.safetensors", "state.json"
+MODEL, OPTIMISER, AVERAGE, STATE = "model.safetensors", "optimiser.safetensors", "average.safetensors", "state.json"
 
 
 @dataclass
 class Progress:
-    """Where training stands: updates done, the best score so far and when, validations since without a better one."""
+    """Where training stands: updates done, batches seen, the best score and when, validations since without a better.
+
+    How many batches an update takes may change between two sessions, with the number of processes, so both are counted.
+    """
 
     step: int = 0
+    batches: int = 0
     best_step: int | None = None
     best_score: float | None = None
     without_improvement: int = 0
@@ -35,27 +39,48 @@ class Progress:
 
 
 @dataclass(frozen=True)
+class Snapshot:
+    """Everything that learning has changed: weights, Adam's moments, and the moving average where one is kept."""
+
+    model: Arrays
+    optimiser: Arrays
+    average: Arrays | None = None
+
+    @property
+    def published(self) -> Arrays:
+        """The weights that are judged and published."""
+        return self.model if self.average is None else self.average
+
+
+@dataclass(frozen=True)
 class Checkpoint:
     """A checkpoint that was read and found intact."""
 
     progress: Progress
-    model: Arrays
-    optimiser: Arrays
+    snapshot: Snapshot
     folder: Path
 
 
-def save_checkpoint(folder: Path, progress: Progress, model: Arrays, optimiser: Arrays) -> Path:
+def save_checkpoint(folder: Path, progress: Progress, snapshot: Snapshot) -> Path:
     """Write a checkpoint; return its folder."""
     place = checkpoint_folder(folder, progress.step)
+    files = {MODEL: snapshot.model, OPTIMISER: snapshot.optimiser, AVERAGE: snapshot.average}
     with new_folder(place) as draft:
         sums = {}
-        for name, arrays in ((MODEL, model), (OPTIMISER, optimiser)):
-            content = weights_bytes(arrays)
-            sums[name] = hashlib.sha256(content).hexdigest()
-            (draft / name).write_bytes(content)
+        for name, arrays in files.items():
+            if arrays is not None:
+                content = weights_bytes(arrays)
+                sums[name] = hashlib.sha256(content).hexdigest()
+                (draft / name).write_bytes(content)
         state = {**asdict(progress), "sha256": sums}
         (draft / STATE).write_text(json.dumps(state, indent=2) + "\n", encoding="utf-8")
     return place
+
+
+def published_weights(folder: Path) -> Path:
+    """Return the file of a checkpoint whose weights are judged and published."""
+    average = folder / AVERAGE
+    return average if average.exists() else folder / MODEL
 
 
 def checkpoint_folders(folder: Path) -> list[Path]:
@@ -72,19 +97,20 @@ def load_checkpoint(folder: Path) -> Checkpoint:
         progress = Progress(**state)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise ManyheadsError("this checkpoint's state cannot be read.", where=str(folder / STATE)) from None
-    for name in (MODEL, OPTIMISER):
+    for name in {MODEL, OPTIMISER, *sums}:
         try:
             content = (folder / name).read_bytes()
         except OSError:
             raise ManyheadsError("this file of the checkpoint is missing.", where=str(folder / name)) from None
         if hashlib.sha256(content).hexdigest() != sums.get(name):
             raise ManyheadsError("this file of the checkpoint is damaged.", where=str(folder / name))
-    return Checkpoint(progress, read_weights(folder / MODEL), read_weights(folder / OPTIMISER), folder)
+    average = read_weights(folder / AVERAGE) if AVERAGE in sums else None
+    snapshot = Snapshot(read_weights(folder / MODEL), read_weights(folder / OPTIMISER), average)
+    return Checkpoint(progress, snapshot, folder)
 
 
 def newest_checkpoint(folder: Path, *, tell: Callable[[str], None]) -> Checkpoint | None:
     """Return the newest checkpoint that is intact; `tell` hears of each damaged one that was passed over."""
-    remove_leftovers(folder)
     damaged = 0
     for place in reversed(checkpoint_folders(folder)):
         try:

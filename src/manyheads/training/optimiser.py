@@ -6,6 +6,7 @@ import torch
 from torch import nn
 
 from manyheads.config.schema import TrainingSettings
+from manyheads.runs.loading import share, whole
 from manyheads.runs.weights import Arrays, check_names, shapes
 
 MOMENTS = ("exp_avg", "exp_avg_sq")
@@ -30,7 +31,7 @@ def optimiser_arrays(model: nn.Module, optimiser: torch.optim.Optimizer) -> Arra
     for name, parameter in model.named_parameters():
         for moment in MOMENTS:
             if moment in optimiser.state.get(parameter, {}):
-                arrays[f"{moment}.{name}"] = optimiser.state[parameter][moment].cpu().numpy()
+                arrays[f"{moment}.{name}"] = whole(optimiser.state[parameter][moment]).cpu().numpy()
     return arrays
 
 
@@ -44,5 +45,7 @@ def restore_optimiser(
     if step == 0:
         return
     for name, parameter in learning.items():
-        moments = {moment: torch.from_numpy(arrays[f"{moment}.{name}"]).to(parameter) for moment in MOMENTS}
+        moments = {
+            moment: share(torch.from_numpy(arrays[f"{moment}.{name}"]), like=parameter.detach()) for moment in MOMENTS
+        }
         optimiser.state[parameter] = {"step": torch.tensor(float(step)), **moments}

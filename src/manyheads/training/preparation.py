@@ -24,6 +24,8 @@ from manyheads.models.builder import build_model
 from manyheads.models.interface import SequenceToSequence
 from manyheads.models.transformer import Transformer
 from manyheads.runs.folder import RunFolder
+from manyheads.runs.loading import fill_parameters
+from manyheads.runs.weights import read_weights
 
 Tell = Callable[[str], None]
 
@@ -43,15 +45,20 @@ class Preparation:
     valid_batches: Batches
 
 
-def prepare(recipe: Recipe, run: RunFolder, *, threads: int, tell: Tell) -> Preparation:
-    """Read the corpora, train the tokenizers and build the stores, or find them where they were built before."""
+def prepare(recipe: Recipe, run: RunFolder, *, threads: int, tell: Tell, begun: bool = False) -> Preparation:
+    """Read the corpora, train the tokenizers and build the stores, or find them where they were built before.
+
+    Where another process has `begun` the run, nothing is written into its folder.
+    """
     train, valid = open_corpora(recipe)
-    changed = run.begin(recipe)
-    if changed:
-        tell(f"Changed since this run was last started: {', '.join(changed)}.")
+    if not begun:
+        changed = run.begin(recipe)
+        if changed:
+            tell(f"Changed since this run was last started: {', '.join(changed)}.")
     tokenizers = _tokenizers(recipe, run, train, tell)
     config = _config(recipe, tokenizers)
-    run.write_config(config)
+    if not begun:
+        run.write_config(config)
     store = open_store(train, tokenizers, recipe.data, threads=threads, report=_milestones(tell))
     valid_store = open_store(valid, tokenizers, recipe.data, threads=threads)
     _tell_tally(store, valid_store, tell)
@@ -110,6 +117,10 @@ def _tokenizers(recipe: Recipe, run: RunFolder, corpus: Corpus, tell: Tell) -> T
     """Return the run's tokenizers, training them the first time."""
     if Tokenizers.are_in(run.tokenizer_folder):
         return run.tokenizers()
+    if recipe.start_from is not None:
+        tokenizers = RunFolder.open(recipe.start_from).tokenizers()
+        run.write_tokenizers(tokenizers)
+        return tokenizers
     tokenizers = train_tokenizers(corpus.pairs(), recipe.tokenizer)
     run.write_tokenizers(tokenizers)
     sizes = f"{len(tokenizers.source):,}"
@@ -146,12 +157,31 @@ def _tell_tally(store: Store, valid: Store, tell: Tell) -> None:
 
 
 def fresh_model(preparation: Preparation, *, device: torch.device, tell: Tell) -> SequenceToSequence:
-    """Build the model with weights that depend on the seed alone, and load pretrained vectors if there are any."""
-    torch.manual_seed(preparation.recipe.seed)
+    """Build the model with weights that depend on the seed alone, or start from another run's, or from vectors."""
+    recipe = preparation.recipe
+    torch.manual_seed(recipe.seed)
     model = build_model(preparation.config)
-    if preparation.recipe.model.vectors is not None:
+    if recipe.start_from is not None:
+        _start_from(RunFolder.open(recipe.start_from), model, preparation, tell)
+    elif recipe.model.vectors is not None:
         _load_vectors(model, preparation, tell)
     return model.to(device)
+
+
+def _start_from(other: RunFolder, model: SequenceToSequence, preparation: Preparation, tell: Tell) -> None:
+    """Fill the model with another run's weights; a model of another shape is refused, by the names of its settings."""
+    theirs, ours = other.config().model_dump(), preparation.config.model_dump()
+    shape = {key for key in theirs["model"] if key not in ("preset", "dropout", "attention", "vectors")}
+    different = [f"model.{key}" for key in sorted(shape) if theirs["model"][key] != ours["model"][key]]
+    different += ["tokenizer.start"] if theirs["start"] != ours["start"] else []
+    if different:
+        raise ManyheadsError(
+            f"the model of this recipe is not that of {other.path}; it differs in: {', '.join(different)}.",
+            where="start_from",
+            cure=f"Copy these from {other.recipe_file}.",
+        )
+    fill_parameters(model, read_weights(other.weights_file), where=str(other.weights_file))
+    tell(f"Starting from the weights of {other.path}.")
 
 
 def _load_vectors(model: SequenceToSequence, preparation: Preparation, tell: Tell) -> None:

@@ -26,16 +26,16 @@ def duration(seconds: float) -> str:
 
 
 class Reporter:
-    """Tells a person how training goes, on standard error."""
+    """Tells a person how training goes, on standard error; a quiet one says nothing."""
 
-    def __init__(self, console: Console | None = None) -> None:
-        self.console = console or Console(stderr=True, highlight=False)
+    def __init__(self, console: Console | None = None, *, quiet: bool = False) -> None:
+        self.console = console or Console(stderr=True, highlight=False, quiet=quiet)
         self._bar: Progress | None = None
         self._task: TaskID | None = None
 
     def begin(self, step: int, steps: int) -> None:
         """Start the bar at some step."""
-        if not self.console.is_terminal:
+        if not self.console.is_terminal or self.console.quiet:
             return
         self._bar = Progress(
             TextColumn("[bold]training"),

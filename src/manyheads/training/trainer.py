@@ -1,12 +1,13 @@
-"""The training loop: one for every model and task, resumable at any moment.
+"""The training loop: one for every model and task, on one process or many, resumable at any moment.
 
-The random numbers of an update and its batches follow from the seed and the step. So a run that was interrupted and
-goes on from a checkpoint takes the same updates as one that never stopped.
+What is learned from a batch is the learner's business (`learner`); here is what happens between the updates: when to
+measure, to save, to publish and to stop. Where several processes train together, the first of them does all of that and
+the others only take part in what needs everybody.
 """
 
 from __future__ import annotations
 
-import math
+import copy
 import os
 import signal
 import time
@@ -17,36 +18,41 @@ from typing import Literal
 
 import torch
 
-from manyheads.data.batching import Batch
 from manyheads.decoding.options import TranslationOptions
 from manyheads.decoding.torch_engine import TorchEngine
 from manyheads.decoding.translator import Translator
 from manyheads.errors import ManyheadsError
-from manyheads.metrics.scores import Score
-from manyheads.runs.atomic import write_file
-from manyheads.runs.card import card_text, versions
-from manyheads.runs.loading import fill_parameters, parameter_arrays
-from manyheads.runs.weights import weights_bytes
+from manyheads.models.builder import build_model
+from manyheads.models.interface import SequenceToSequence
+from manyheads.runs.atomic import remove_leftovers
+from manyheads.runs.card import versions
+from manyheads.runs.loading import fill_parameters
 from manyheads.training.averaging import mean_of_checkpoints, steps_to_average, steps_to_keep
+from manyheads.training.background import Background
 from manyheads.training.checkpoint import (
-    MODEL,
     Progress,
+    Snapshot,
     checkpoint_folder,
     newest_checkpoint,
     prune_checkpoints,
     save_checkpoint,
     saved_steps,
 )
+from manyheads.training.distributed import World, is_lost_peer
 from manyheads.training.journal import Journal
-from manyheads.training.objectives import TensorBatch, TranslationObjective
-from manyheads.training.optimiser import make_optimiser, optimiser_arrays, restore_optimiser
+from manyheads.training.learner import Learner, NotFiniteError, Update
+from manyheads.training.lookahead import Lookahead
+from manyheads.training.objectives import TranslationObjective
 from manyheads.training.preparation import Preparation, fresh_model
 from manyheads.training.progress import Reporter, duration
-from manyheads.training.schedule import learning_rate
+from manyheads.training.publishing import Publisher
 from manyheads.training.speed import Stopwatch
 from manyheads.training.validation import Findings, Validator
 
 Outcome = Literal["finished", "stopped early", "interrupted", "out of time", "nothing to do"]
+
+# Reasons to stop, the strongest last: where processes differ, the strongest counts.
+_REASONS: tuple[Outcome | None, ...] = (None, "out of time", "interrupted", "stopped early")
 
 
 def thread_count(asked: int) -> int:
@@ -59,11 +65,6 @@ def thread_count(asked: int) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def step_seed(seed: int, step: int) -> int:
-    """Return the seed of one update's random numbers, different for every step of every run."""
-    return (seed * 1_000_003 + step) % (1 << 63)
-
-
 class Trainer:
     """Trains a prepared run until its last step, its patience, its time or its user says stop."""
 
@@ -74,25 +75,42 @@ class Trainer:
         device: torch.device,
         reporter: Reporter,
         max_minutes: float | None = None,
+        world: World | None = None,
     ) -> None:
         self.preparation = preparation
         self.recipe, self.run = preparation.recipe, preparation.run
-        self.device, self.reporter = device, reporter
+        self.world = world or World(device=torch.device(device))
+        self.reporter = reporter
         self._deadline = None if max_minutes is None else time.monotonic() + 60 * max_minutes
         self._interrupted = False
-        self.model = fresh_model(preparation, device=device, tell=reporter.note)
-        self.objective = TranslationObjective(self.model, smoothing=self.recipe.training.label_smoothing)
-        self.optimiser = make_optimiser(self.model, self.recipe.training)
-        self.progress = Progress(versions=versions())
+        self.model = fresh_model(preparation, device=self.world.device, tell=reporter.note)
+        parameters = sum(parameter.numel() for parameter in self.model.parameters())
+        self.learner = Learner(self.model, self.recipe, self.world)
+        self.progress = Progress(versions=self._surroundings())
+        self.judged = self._judged()
         self.validator = self._validator()
+        self.publisher = Publisher(preparation, parameters=parameters)
+        self._saving = Background("checkpoints")
+
+    def _surroundings(self) -> dict[str, str]:
+        """Return what the last digits of a result depend on, beside the recipe."""
+        return {**versions(), "threads": str(torch.get_num_threads()), "processes": str(self.world.size)}
+
+    def _judged(self) -> SequenceToSequence:
+        """Return the model that is measured: the one that learns, or one beside it that gets the weights to publish."""
+        learns_alone = self.world.size == 1 and self.learner.average is None
+        if learns_alone or not self.world.is_main:
+            return self.model
+        return build_model(self.preparation.config).to(self.world.device)
 
     def _validator(self) -> Validator:
-        """Return what measures the model on the validation data."""
-        engine = TorchEngine(self.model, self.preparation.config)
+        """Return what measures a model on the validation data."""
+        parts, settings = self.preparation, self.recipe.training
+        engine = TorchEngine(self.judged, parts.config)
         options = TranslationOptions.from_settings(self.recipe.decoding)
-        translator = Translator.from_parts(engine, self.preparation.tokenizers, options)
-        parts = self.preparation
-        return Validator(self.recipe, parts.valid_pairs, parts.valid_batches, self.objective, translator)
+        translator = Translator.from_parts(engine, parts.tokenizers, options)
+        objective = TranslationObjective(self.judged, smoothing=settings.label_smoothing)
+        return Validator(self.recipe, parts.valid_pairs, parts.valid_batches, objective, translator)
 
     def train(self) -> Outcome:
         """Go on from the newest checkpoint, or start, and train."""
@@ -107,93 +125,114 @@ class Trainer:
             )
             self.reporter.note(f"Already at {reason}: nothing to do.")
             return "nothing to do"
-        journal = Journal(self.run, step=step)
+        journal = Journal(self.run, step=step) if self.world.is_main else None
+        lookahead = Lookahead(self.preparation.batches)
         try:
             with self.reporter, self._signals():
                 self.reporter.begin(step, steps)
-                outcome = self._loop(journal)
+                outcome = self._loop(journal, lookahead)
+            self._conclude(outcome)
+        except RuntimeError as error:
+            if self.world.size > 1 and is_lost_peer(error):
+                raise self._lost_peer() from error
+            raise
         finally:
-            journal.close()
-        self._conclude(outcome)
+            lookahead.close()
+            self._saving.close()
+            if journal is not None:
+                journal.close()
         return outcome
 
-    def _loop(self, journal: Journal) -> Outcome:
+    def _loop(self, journal: Journal | None, lookahead: Lookahead) -> Outcome:
         """Take updates, with validations and checkpoints between them, until there is a reason to stop."""
         settings, validation = self.recipe.training, self.recipe.validation
         watch = Stopwatch()
-        self.objective.train()
+        self.learner.objective.train()
         while self.progress.step < settings.steps:
-            loss, norm, rate, tokens = self._update(self.progress.step)
-            self.progress.step += 1
-            watch.add(loss, tokens)
+            update = self._update(lookahead)
+            watch.add(update.loss, update.tokens)
             step = self.progress.step
-            if step % settings.log_every == 0:
-                entry = watch.lap()
-                journal.add({"step": step, "kind": "train", **entry, "rate": rate, "gradient_norm": norm})
-                self.reporter.update(step, f"rate {rate:.1e} · {self._facts(watch)}")
+            if journal is not None and step % settings.log_every == 0:
+                facts = {**watch.lap(), "rate": update.rate, "gradient_norm": update.norm}
+                journal.add({"step": step, "kind": "train", **facts})
+                self.reporter.update(step, f"rate {update.rate:.1e} · {self._facts(watch)}")
             last = step == settings.steps
             if last or step % validation.every == 0:
                 with watch.paused():
-                    self._validate(journal, watch)
-                    self._save()
+                    self._measure(journal, watch)
             elif step % settings.checkpoint_every == 0:
-                self._save()
-            if self._out_of_patience():
-                return "stopped early"
-            if not last and (self._interrupted or self._out_of_time()):
-                return "interrupted" if self._interrupted else "out of time"
-        return "finished"
+                self._save(self.learner.snapshot())
+            if not last and (reason := self._reason_to_stop()):
+                return reason
+        return "stopped early" if self._out_of_patience() else "finished"
 
-    def _update(self, step: int) -> tuple[float, float, float, int]:
-        """Take update `step` (from 0); return mean loss per token, norm of the gradient, rate, and target tokens."""
-        settings = self.recipe.training
-        torch.manual_seed(step_seed(self.recipe.seed, step))
-        first = step * settings.accumulate
-        batches = [self.preparation.batches[first + i] for i in range(settings.accumulate)]
-        count = sum(int(batch.target_lengths.sum()) for batch in batches)
-        self.optimiser.zero_grad(set_to_none=True)
-        losses = []
-        for batch in batches:
-            loss, _ = self.objective(TensorBatch.move(batch, self.device))
-            (loss / count).backward()
-            losses.append(loss.detach())
-        total = float(torch.stack(losses).sum())
-        limit = settings.clip_norm or math.inf
-        norm = float(torch.nn.utils.clip_grad_norm_(self.model.parameters(), limit))
-        if not math.isfinite(norm) or not math.isfinite(total):
-            wrong = next((i for i, loss in enumerate(losses) if not math.isfinite(float(loss))), 0)
-            raise self._not_finite(total / count, step, batches[wrong])
-        rate = learning_rate(settings.schedule, step + 1, width=self.recipe.model.width, steps=settings.steps)
-        for group in self.optimiser.param_groups:
-            group["lr"] = rate
-        self.optimiser.step()
-        return total / count, norm, rate, count
+    def _update(self, lookahead: Lookahead) -> Update:
+        """Take the next update, on this process's share of the batches."""
+        indices, following = self._shares()
+        batches = lookahead.take(indices, following)
+        try:
+            update = self.learner.update(self.progress.step, batches)
+        except NotFiniteError as error:
+            raise self._not_finite(error) from None
+        self.progress.step += 1
+        self.progress.batches += self.recipe.training.accumulate * self.world.size
+        return update
 
-    def _not_finite(self, loss: float, step: int, batch: Batch) -> ManyheadsError:
+    def _shares(self) -> tuple[range, range]:
+        """Return which batches of the run this process takes for the next update, and for the one after."""
+        world, count = self.world, self.recipe.training.accumulate * self.world.size
+        first = self.progress.batches
+        now = range(first + world.rank, first + count, world.size)
+        return now, range(now.start + count, now.stop + count, world.size)
+
+    def _not_finite(self, error: NotFiniteError) -> ManyheadsError:
         """Return the error for a loss or gradient that is no number, naming the batch; it was not learned from."""
+        batch = error.batch
         first = batch.source[0, : batch.source_lengths[0]].tolist()
         text = self.preparation.tokenizers.source.decode(first)[:80]
         return ManyheadsError(
-            f"the loss is no longer a number (loss {loss}) at step {step + 1:,}, "
+            f"the loss is no longer a number (loss {error.loss}) at step {self.progress.step + 1:,}, "
             f"in a batch of {len(batch.pairs)} pairs whose first source is {text!r}.",
             where=str(self.run.path),
             cure="The checkpoints before it are kept. Lower training.schedule.rate, lengthen training.schedule.warmup, "
             "or set training.clip_norm: 1.0",
         )
 
-    def _validate(self, journal: Journal, watch: Stopwatch) -> None:
-        """Measure the model, remember whether it is the best so far, and say so."""
-        findings = self.validator.run()
-        best = findings.score.better_than(self.progress.best_score)
-        if best:
-            self.progress.best_step, self.progress.best_score = self.progress.step, findings.score.value
-        self.progress.scores[str(self.progress.step)] = findings.score.value
-        self.progress.without_improvement = 0 if best else self.progress.without_improvement + 1
-        journal.add({"step": self.progress.step, "kind": "validation", **findings.numbers()})
-        steps = self.recipe.training.steps
-        self.reporter.validated(self.progress.step, steps, findings, facts=self._facts(watch), best=best)
-        if best:
-            self._write_card(findings)
+    def _lost_peer(self) -> ManyheadsError:
+        """Return the error for another process's end; what this one has learned is saved first, if it is whole."""
+        self._saving.finish()
+        if self.world.is_main and self.recipe.training.sharding == "none":
+            # An exchange of gradients failed, so the weights are those of the last complete update.
+            save_checkpoint(self.run.checkpoints, self.progress, self.learner.snapshot())
+        saved = max(saved_steps(self.run.checkpoints), default=0)
+        return ManyheadsError(
+            f"another of the {self.world.size} processes died at step {self.progress.step + 1:,}.",
+            where=str(self.run.path),
+            cure=f"The checkpoint of step {saved:,} is good: start the same command again to go on from it.",
+        )
+
+    def _measure(self, journal: Journal | None, watch: Stopwatch) -> None:
+        """Measure the model, remember whether it is the best so far, say so, and save it."""
+        snapshot = self.learner.snapshot()
+        if journal is not None:
+            findings = self._findings(snapshot)
+            best = findings.score.better_than(self.progress.best_score)
+            if best:
+                self.progress.best_step, self.progress.best_score = self.progress.step, findings.score.value
+            self.progress.scores[str(self.progress.step)] = findings.score.value
+            self.progress.without_improvement = 0 if best else self.progress.without_improvement + 1
+            journal.add({"step": self.progress.step, "kind": "validation", **findings.numbers()})
+            steps = self.recipe.training.steps
+            self.reporter.validated(self.progress.step, steps, findings, facts=self._facts(watch), best=best)
+            if best:
+                self.publisher.card(findings, step=self.progress.step)
+        self._save(snapshot)
+
+    def _findings(self, snapshot: Snapshot) -> Findings:
+        """Measure the weights that would be published."""
+        if self.judged is not self.model:
+            fill_parameters(self.judged, snapshot.published, where=str(self.run.path))
+        return self.validator.run()
 
     def _facts(self, watch: Stopwatch) -> str:
         """Return loss, speed and time left as one short text."""
@@ -202,53 +241,45 @@ class Trainer:
             left = min(left, max(0.0, self._deadline - time.monotonic()))
         return f"loss {watch.recent_loss:.3f} · {watch.tokens_per_second():,.0f} tokens/s · {duration(left)} left"
 
-    def _save(self) -> None:
-        """Write a checkpoint, publish it if it is the best, and only then remove old ones."""
-        checkpoints = self.run.checkpoints
-        arrays = parameter_arrays(self.model)
-        save_checkpoint(checkpoints, self.progress, arrays, optimiser_arrays(self.model, self.optimiser))
-        if self.progress.best_step == self.progress.step:
-            self._publish_best()
-        prune_checkpoints(checkpoints, keep=steps_to_keep(saved_steps(checkpoints), self.progress, self.recipe))
+    def _save(self, snapshot: Snapshot) -> None:
+        """Write a checkpoint in the background, publish it if it is the best, and only then remove old ones."""
+        if not self.world.is_main:
+            return
+        checkpoints, progress = self.run.checkpoints, copy.deepcopy(self.progress)
+
+        def work() -> None:
+            """Each step of this leaves the folder in good order, wherever it is cut off."""
+            save_checkpoint(checkpoints, progress, snapshot)
+            if progress.best_step == progress.step:
+                self.publisher.weights(snapshot.published)
+            prune_checkpoints(checkpoints, keep=steps_to_keep(saved_steps(checkpoints), progress, self.recipe))
+
+        self._saving.start(work)
 
     def _restore(self) -> None:
         """Go back to the newest intact checkpoint, if there is one."""
+        if self.world.is_main:
+            remove_leftovers(self.run.checkpoints)
+        self.world.wait()
         checkpoint = newest_checkpoint(self.run.checkpoints, tell=self.reporter.note)
         if checkpoint is None:
             return
-        where = str(checkpoint.folder)
-        fill_parameters(self.model, checkpoint.model, where=where)
+        self.learner.restore(checkpoint)
         self.progress = checkpoint.progress
-        restore_optimiser(self.model, self.optimiser, checkpoint.optimiser, step=self.progress.step, where=where)
-        self.reporter.note(f"Going on from step {self.progress.step:,} ({where}).")
-        now = versions()
+        self.reporter.note(f"Going on from step {self.progress.step:,} ({checkpoint.folder}).")
+        now = self._surroundings()
         changed = [
             f"{name} {old} → {now.get(name)}" for name, old in self.progress.versions.items() if now.get(name) != old
         ]
         if changed:
-            self.reporter.note(f"Versions differ from the checkpoint's, so results may too: {', '.join(changed)}.")
+            self.reporter.note(f"Not all is as it was, so results may differ a little: {', '.join(changed)}.")
         self.progress.versions = now
-
-    def _publish_best(self) -> None:
-        """Make the best checkpoint's weights the run's model."""
-        best = self.progress.best_step
-        if best is not None:
-            weights = checkpoint_folder(self.run.checkpoints, best) / MODEL
-            if weights.exists():
-                write_file(self.run.weights_file, weights.read_bytes())
 
     def _conclude(self, outcome: Outcome) -> None:
         """Save what an interruption left unsaved, make sure there is a model to use, and say how to go on."""
         step, path = self.progress.step, self.run.path
         if outcome in ("interrupted", "out of time"):
-            save_checkpoint(
-                self.run.checkpoints,
-                self.progress,
-                parameter_arrays(self.model),
-                optimiser_arrays(self.model, self.optimiser),
-            )
-            if outcome == "out of time" or not self.run.weights_file.exists():
-                self._publish_latest()
+            self._save_last(outcome)
             self.reporter.note(f"Stopped at step {step:,}; nothing is lost. Start the same command again to go on.")
         else:
             self._publish_final()
@@ -256,14 +287,27 @@ class Trainer:
             self.reporter.note(f"Finished at step {step:,}{early}.")
         self.reporter.note(f"The model is in {path}; try: manyheads translate --model {path}")
 
+    def _save_last(self, outcome: Outcome) -> None:
+        """Save the state of this moment, and see to it that there is a model."""
+        snapshot = self.learner.snapshot()
+        self._saving.finish()
+        if not self.world.is_main:
+            return
+        save_checkpoint(self.run.checkpoints, self.progress, snapshot)
+        if outcome == "out of time" or not self.publisher.has_model:
+            self._publish_latest(snapshot)
+
     def _publish_final(self) -> None:
         """Make the best checkpoint's weights the run's model, or the mean of several if that is better still."""
-        self._publish_best()
+        self._saving.finish()
+        if not self.world.is_main:
+            return
+        self.publisher.best(self.progress)
         steps = steps_to_average(saved_steps(self.run.checkpoints), self.progress, self.recipe)
         if len(steps) < 2:
             return
-        folders = [checkpoint_folder(self.run.checkpoints, step) for step in steps]
-        fill_parameters(self.model, mean_of_checkpoints(folders), where=str(self.run.checkpoints))
+        mean = mean_of_checkpoints([checkpoint_folder(self.run.checkpoints, step) for step in steps])
+        fill_parameters(self.judged, mean, where=str(self.run.checkpoints))
         findings = self.validator.run()
         better = findings.score.better_than(self.progress.best_score)
         verdict = "better than the best of them, so it is the model" if better else "no better than the best of them"
@@ -271,12 +315,12 @@ class Trainer:
             f"The mean of {len(steps)} checkpoints (from step {steps[0]:,}): {findings.score}, {verdict}."
         )
         if better:
-            write_file(self.run.weights_file, weights_bytes(parameter_arrays(self.model)))
-            self._write_card(findings)
+            self.publisher.weights(mean)
+            self.publisher.card(findings, step=self.progress.step)
 
-    def _publish_latest(self) -> None:
+    def _publish_latest(self, snapshot: Snapshot) -> None:
         """Make the weights of this moment the run's model if they are the best; training itself takes no notice."""
-        findings = self.validator.run()
+        findings = self._findings(snapshot)
         self.reporter.validated(
             self.progress.step,
             self.recipe.training.steps,
@@ -284,32 +328,25 @@ class Trainer:
             facts="at the end of the time",
             best=False,
         )
-        if findings.score.better_than(self.progress.best_score) or not self.run.weights_file.exists():
-            write_file(self.run.weights_file, weights_bytes(parameter_arrays(self.model)))
-            self._write_card(findings)
+        if findings.score.better_than(self.progress.best_score) or not self.publisher.has_model:
+            self.publisher.weights(snapshot.published)
+            self.publisher.card(findings, step=self.progress.step)
 
-    def _write_card(self, findings: Findings) -> None:
-        """Write the run's card."""
-        parts = self.preparation
-        parameters = sum(parameter.numel() for parameter in self.model.parameters())
-        facts = {
-            "model": f"{self.recipe.model.kind}, {parameters:,} parameters",
-            "training data": parts.corpus.origin(),
-            "pairs": f"{parts.store.tally.pairs:,}",
-            "step": f"{self.progress.step:,} of {self.recipe.training.steps:,}",
-            "command": f"manyheads train {self.run.recipe_file} --out {self.run.path}",
-        }
-        scores = {score.name: _score_text(score) for score in (findings.score, *findings.others)}
-        write_file(self.run.card_file, card_text(self.recipe, facts=facts, scores=scores))
+    def _reason_to_stop(self) -> Outcome | None:
+        """Return why training should stop after this step, the same for all processes, or nothing."""
+        reason: Outcome | None = None
+        if self._deadline is not None and time.monotonic() >= self._deadline:
+            reason = "out of time"
+        if self._interrupted:
+            reason = "interrupted"
+        if self._out_of_patience():
+            reason = "stopped early"
+        return _REASONS[int(self.world.largest(_REASONS.index(reason)))]
 
     def _out_of_patience(self) -> bool:
         """Whether as many validations as the patience allows brought nothing better."""
         patience = self.recipe.validation.patience
         return patience > 0 and self.progress.without_improvement >= patience
-
-    def _out_of_time(self) -> bool:
-        """Whether the user's time is up."""
-        return self._deadline is not None and time.monotonic() >= self._deadline
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
@@ -328,8 +365,3 @@ class Trainer:
         finally:
             for one, handler in before.items():
                 signal.signal(one, handler)
-
-
-def _score_text(score: Score) -> str:
-    """Return a score with its signature, if it has one."""
-    return f"{score.value:.2f}" + (f" ({score.signature})" if score.signature else "")

@@ -1,0 +1,90 @@
+"""Several processes that train one model, as torchrun starts them: who each one is, and what they agree on.
+
+Everything here is a plain value or nothing at all where a process is alone, so the trainer asks the same questions
+either way.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import torch
+import torch.distributed as dist
+
+# Longer than any preparation or validation that the others wait for. A process that dies does not wait this long to be
+# noticed: its connections close at once, and torchrun ends the others.
+PATIENCE = timedelta(hours=12)
+
+_BROKEN = ("connection closed by peer", "connection reset by peer", "gloo", "nccl", "socket", "broken pipe")
+
+
+@dataclass(frozen=True)
+class World:
+    """One process's place among those that train together: `rank` of `size`, and its place on its own machine."""
+
+    rank: int = 0
+    size: int = 1
+    local_rank: int = 0
+    device: torch.device = field(default_factory=lambda: torch.device("cpu"))
+
+    @classmethod
+    def from_environment(cls, device: torch.device) -> World:
+        """Return the place that torchrun gave this process; without torchrun it is alone.
+
+        Each process of a machine takes a graphics card of its own.
+        """
+        rank, size, local = (int(os.environ.get(name, "0")) for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"))
+        if device.type == "cuda" and size > 1:
+            device = torch.device("cuda", local)
+        return cls(rank, max(1, size), local, device)
+
+    @property
+    def is_main(self) -> bool:
+        """Whether this is the process that speaks, validates and writes."""
+        return self.rank == 0
+
+    @contextmanager
+    def joined(self) -> Iterator[None]:
+        """Be connected to the others for the length of the block."""
+        if self.size == 1:
+            yield
+            return
+        if self.device.type == "cuda":
+            torch.cuda.set_device(self.device)
+        dist.init_process_group("nccl" if self.device.type == "cuda" else "gloo", timeout=PATIENCE)
+        try:
+            yield
+        finally:
+            dist.destroy_process_group()
+
+    def wait(self) -> None:
+        """Wait until every process has come this far."""
+        if self.size > 1:
+            dist.barrier()
+
+    def total(self, value: float) -> float:
+        """Return the sum of every process's value."""
+        return self._agree(value, dist.ReduceOp.SUM)
+
+    def largest(self, value: float) -> float:
+        """Return the largest of the processes' values."""
+        return self._agree(value, dist.ReduceOp.MAX)
+
+    def _agree(self, value: float, operation: dist.ReduceOp.RedOpType) -> float:
+        """Return what an operation over every process's value comes to."""
+        if self.size == 1:
+            return value
+        shared = torch.tensor(value, dtype=torch.float64, device=self.device)
+        dist.all_reduce(shared, operation)
+        return float(shared)
+
+
+def is_lost_peer(error: RuntimeError) -> bool:
+    """Whether an error means that another process is gone, as far as the libraries below let one know."""
+    if isinstance(error, dist.DistBackendError | dist.DistNetworkError):
+        return True
+    return any(sign in str(error).lower() for sign in _BROKEN)

@@ -1,0 +1,123 @@
+"""What learns: the model, its optimiser and its moving average, and how one update changes them.
+
+The random numbers of an update follow from the seed, the step and the process. So a run that was interrupted and goes
+on from a checkpoint takes the same updates as one that never stopped.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import NamedTuple
+
+import torch
+
+from manyheads.config.schema import Recipe
+from manyheads.data.batching import Batch
+from manyheads.models.interface import SequenceToSequence
+from manyheads.runs.loading import fill_parameters, parameter_arrays, whole
+from manyheads.runs.weights import Arrays
+from manyheads.training.checkpoint import Checkpoint, Snapshot
+from manyheads.training.distributed import World
+from manyheads.training.moving_average import MovingAverage
+from manyheads.training.objectives import TensorBatch, TranslationObjective
+from manyheads.training.optimiser import make_optimiser, optimiser_arrays, restore_optimiser
+from manyheads.training.schedule import learning_rate
+
+
+class Update(NamedTuple):
+    """What one update was: mean loss per target token, norm of the gradient, learning rate, and target tokens."""
+
+    loss: float
+    norm: float
+    rate: float
+    tokens: int
+
+
+class NotFiniteError(Exception):
+    """A loss or a gradient is no number; nothing was learned from it."""
+
+    def __init__(self, loss: float, batch: Batch) -> None:
+        super().__init__(f"loss {loss}")
+        self.loss, self.batch = loss, batch
+
+
+def step_seed(seed: int, step: int, rank: int = 0) -> int:
+    """Return the seed of one update's random numbers, different for every step of every run and for every process."""
+    return (seed * 1_000_003 + step + (rank << 40)) % (1 << 63)
+
+
+class Learner:
+    """A model that learns, together with the other processes' copies or shares of it."""
+
+    def __init__(self, model: SequenceToSequence, recipe: Recipe, world: World) -> None:
+        self.model, self.recipe, self.world = model, recipe, world
+        settings = recipe.training
+        self.objective = TranslationObjective(model, smoothing=settings.label_smoothing)
+        self._together: torch.nn.Module = self.objective
+        if world.size > 1:
+            from manyheads.training.parallel import spread
+
+            self._together = spread(self.objective, world, settings.sharding)
+        self.optimiser = make_optimiser(model, settings)
+        self.average = MovingAverage(model, settings.moving_average) if settings.moving_average else None
+
+    def update(self, step: int, batches: Sequence[Batch]) -> Update:
+        """Take update `step` (from 0) on this process's batches."""
+        settings = self.recipe.training
+        torch.manual_seed(step_seed(self.recipe.seed, step, self.world.rank))
+        count = int(self.world.total(sum(int(batch.target_lengths.sum()) for batch in batches)))
+        losses = self._gradients(batches, count)
+        total = self.world.total(float(torch.stack(losses).sum()))
+        limit = settings.clip_norm or math.inf
+        norm = float(whole(torch.nn.utils.clip_grad_norm_(self.model.parameters(), limit)))
+        if not math.isfinite(norm) or not math.isfinite(total):
+            wrong = next((i for i, loss in enumerate(losses) if not math.isfinite(float(loss))), 0)
+            raise NotFiniteError(total / count, batches[wrong])
+        rate = learning_rate(settings.schedule, step + 1, width=self.recipe.model.width, steps=settings.steps)
+        for group in self.optimiser.param_groups:
+            group["lr"] = rate
+        self.optimiser.step()
+        if self.average is not None:
+            self.average.update(step + 1)
+        return Update(total / count, norm, rate, count)
+
+    def _gradients(self, batches: Sequence[Batch], count: int) -> list[torch.Tensor]:
+        """Fill the gradients of the mean loss over `count` tokens of all processes; return each batch's summed loss."""
+        self.optimiser.zero_grad(set_to_none=True)
+        losses = []
+        for left, batch in zip(reversed(range(len(batches))), batches, strict=True):
+            with self._exchange(wanted=left == 0):
+                loss, _ = self._together(TensorBatch.move(batch, self.world.device))
+                # The processes' gradients are averaged, and their sum is what is wanted.
+                (loss * (self.world.size / count)).backward()
+            losses.append(loss.detach())
+        return losses
+
+    def _exchange(self, *, wanted: bool) -> AbstractContextManager[None]:
+        """Average the gradients of this block with the other processes', if there are any and it is wanted."""
+        if self.world.size == 1:
+            return nullcontext()
+        from manyheads.training.parallel import exchange
+
+        return exchange(self._together, wanted=wanted)
+
+    def snapshot(self) -> Snapshot:
+        """Return a copy of everything that was learned; every process must ask for it."""
+        average = None if self.average is None else _copies(self.average.arrays())
+        moments = optimiser_arrays(self.model, self.optimiser)
+        return Snapshot(_copies(parameter_arrays(self.model)), _copies(moments), average)
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Go back to what a checkpoint holds."""
+        where, saved = str(checkpoint.folder), checkpoint.snapshot
+        fill_parameters(self.model, saved.model, where=where)
+        restore_optimiser(self.model, self.optimiser, saved.optimiser, step=checkpoint.progress.step, where=where)
+        if self.average is not None:  # one that was only now asked for begins with the weights as they are
+            self.average.restore(saved.published, where=where)
+
+
+def _copies(arrays: Arrays) -> Arrays:
+    """Return arrays that learning no longer changes."""
+    return {name: array.copy() for name, array in arrays.items()}

@@ -1,0 +1,54 @@
+"""What a run folder shows to the world: `model.safetensors`, the weights that translate, and `card.md` about them."""
+
+from __future__ import annotations
+
+from manyheads.metrics.scores import Score
+from manyheads.runs.atomic import write_file
+from manyheads.runs.card import card_text
+from manyheads.runs.weights import Arrays, weights_bytes
+from manyheads.training.checkpoint import Progress, checkpoint_folder, published_weights
+from manyheads.training.preparation import Preparation
+from manyheads.training.validation import Findings
+
+
+class Publisher:
+    """Writes a run's model and its card."""
+
+    def __init__(self, preparation: Preparation, *, parameters: int) -> None:
+        self._preparation = preparation
+        self._run = preparation.run
+        self._parameters = parameters
+
+    @property
+    def has_model(self) -> bool:
+        """Whether there is a model to translate with."""
+        return self._run.weights_file.exists()
+
+    def weights(self, arrays: Arrays) -> None:
+        """Make these weights the run's model."""
+        write_file(self._run.weights_file, weights_bytes(arrays))
+
+    def best(self, progress: Progress) -> None:
+        """Make the best checkpoint's weights the run's model, if there is one."""
+        if progress.best_step is not None:
+            weights = published_weights(checkpoint_folder(self._run.checkpoints, progress.best_step))
+            if weights.exists():
+                write_file(self._run.weights_file, weights.read_bytes())
+
+    def card(self, findings: Findings, *, step: int) -> None:
+        """Write the card of a model of some step."""
+        parts, recipe = self._preparation, self._preparation.recipe
+        facts = {
+            "model": f"{recipe.model.kind}, {self._parameters:,} parameters",
+            "training data": parts.corpus.origin(),
+            "pairs": f"{parts.store.tally.pairs:,}",
+            "step": f"{step:,} of {recipe.training.steps:,}",
+            "command": f"manyheads train {self._run.recipe_file} --out {self._run.path}",
+        }
+        scores = {score.name: _score_text(score) for score in (findings.score, *findings.others)}
+        write_file(self._run.card_file, card_text(recipe, facts=facts, scores=scores))
+
+
+def _score_text(score: Score) -> str:
+    """Return a score with its signature, if it has one."""
+    return f"{score.value:.2f}" + (f" ({score.signature})" if score.signature else "")
