@@ -62,6 +62,12 @@ def test_flops_equal_the_matrix_products_written_out(rows):
     assert 2 * rows * SENTENCE * VOCABULARY * WIDTH > 0.02 * expected
 
 
+def test_r_drop_computes_every_batch_twice():
+    once, twice = (count(recipe(r_drop=alpha)) for alpha in (0.0, 5.0))
+    assert twice.flops_per_update == 2 * once.flops_per_update
+    assert twice.tokens_per_update == once.tokens_per_update
+
+
 def test_batches_per_update_and_updates_multiply():
     once = count(recipe(steps=10))
     twice = count(recipe(steps=10, accumulate=2))

@@ -201,6 +201,13 @@ class TrainingSettings(Settings):
     )
     average_checkpoints: Positive = Field(5, description="How many checkpoints are averaged.")
     threads: Natural = Field(0, description="Processor threads; 0 takes every core.")
+    r_drop: Annotated[float, Number] = Field(
+        0.0,
+        ge=0.0,
+        description="α of R-Drop: every batch is seen twice under different dropout, and the two predictions are drawn "
+        "together by α times their symmetric KL divergence; needs the time and memory of a batch twice as large. "
+        "0 sees it once.",
+    )
 
 
 class ValidationSettings(Settings):

@@ -67,7 +67,7 @@ def count_costs(recipe: Recipe, config: ModelConfig) -> Costs:
     """Count what training the recipe's model costs."""
     settings = recipe.training
     model = build_model(config, device="meta")
-    objective = TranslationObjective(model, smoothing=settings.label_smoothing)
+    objective = TranslationObjective(model, smoothing=settings.label_smoothing, r_drop=settings.r_drop)
     batch = _meta_batch(settings.batch_tokens)
     with FlopCounterMode(display=False) as flops:
         with weigh_activations(model) as activations:
