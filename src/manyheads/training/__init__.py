@@ -7,6 +7,7 @@
 | `objectives` | batch → (loss sum, count), for each task |
 | `schedule` | the learning rate over time |
 | `optimiser` | Adam with the paper's constants, and its state as named arrays |
+| `precision` | float32 or bfloat16, compiled or not: what suits the device |
 | `preparation` | from a recipe to tokenizers, stores, batches and a fresh model |
 | `checkpoint` | everything needed to go on, written atomically and verified when read |
 | `averaging` | the mean of several checkpoints |

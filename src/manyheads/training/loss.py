@@ -65,12 +65,15 @@ class _ChunkedLoss(torch.autograd.Function):
         wanted: bool,
     ) -> Tensor:
         """Return the summed loss, and keep the gradients for the way back."""
-        gradients = _Gradients(hidden, vectors, bias) if wanted else None
-        total = hidden.new_zeros(())
+        # Under autocast the factors of the products are short; losses and sums are as long as the weights.
+        short = _factor_dtype(hidden)
+        inputs, weights, offset = hidden.to(short), vectors.to(short), None if bias is None else bias.to(short)
+        gradients = _Gradients(hidden, vectors, bias, inputs, weights) if wanted else None
+        total = vectors.new_zeros(())
         rows = max(1, CHUNK_ELEMENTS // (len(vectors) * math.prod(hidden.shape[1:-1])))
         for begin in range(0, len(hidden), rows):
             part = slice(begin, begin + rows)
-            logits = F.linear(hidden[part], vectors, bias)
+            logits = F.linear(inputs[part], weights, offset).to(vectors.dtype)
             loss, slope = criterion(logits, targets[part])
             total += loss
             if gradients is not None:
@@ -85,6 +88,14 @@ class _ChunkedLoss(torch.autograd.Function):
         scale = upstream[0]
         hidden, vectors, *bias = (gradient.mul_(scale) for gradient in context.saved_tensors)
         return hidden, vectors, bias[0] if bias else None, None, None, None
+
+
+def _factor_dtype(hidden: Tensor) -> torch.dtype:
+    """Return the type of the factors in matrix products: that of the hidden states, or autocast's where it is on."""
+    kind = hidden.device.type
+    if torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind):
+        return torch.get_autocast_dtype(kind)
+    return hidden.dtype
 
 
 def loss_and_difference(logits: Tensor, targets: Tensor, *, smoothing: float) -> tuple[Tensor, Tensor]:
@@ -110,8 +121,9 @@ def difference_in_place(log_probabilities: Tensor, targets: Tensor, *, smoothing
 class _Gradients:
     """The gradients of the summed loss for hidden states, output vectors and bias, filled chunk by chunk."""
 
-    def __init__(self, hidden: Tensor, vectors: Tensor, bias: Tensor | None) -> None:
-        self._inputs, self._weights = hidden, vectors
+    def __init__(self, hidden: Tensor, vectors: Tensor, bias: Tensor | None, inputs: Tensor, weights: Tensor) -> None:
+        """Prepare gradients of `hidden`, `vectors` and `bias`; the first two are multiplied as `inputs`, `weights`."""
+        self._inputs, self._weights = inputs, weights
         self.hidden = torch.empty_like(hidden)
         self.vectors = torch.zeros_like(vectors)
         self.bias = None if bias is None else torch.zeros_like(bias)
@@ -119,10 +131,16 @@ class _Gradients:
     def add(self, part: slice, slope: Tensor) -> None:
         """Take the gradient of a chunk's logits [n, …, V] into account."""
         slope = slope.flatten(0, -2)
-        torch.mm(slope, self._weights, out=self.hidden[part].flatten(0, -2))
-        torch.addmm(self.vectors, slope.t(), self._inputs[part].flatten(0, -2), out=self.vectors)
         if self.bias is not None:
             self.bias.add_(slope.sum(dim=0))
+        hidden, inputs = self.hidden[part].flatten(0, -2), self._inputs[part].flatten(0, -2)
+        if slope.dtype == inputs.dtype == hidden.dtype:
+            torch.mm(slope, self._weights, out=hidden)
+            torch.addmm(self.vectors, slope.t(), inputs, out=self.vectors)
+        else:
+            slope = slope.to(inputs.dtype)
+            hidden.copy_(slope @ self._weights)
+            self.vectors.add_(slope.t() @ inputs)
 
     def tensors(self) -> list[Tensor]:
         """Return the gradients there are."""

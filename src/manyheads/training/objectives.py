@@ -64,17 +64,21 @@ class TranslationObjective(nn.Module):
 
     def _plain_loss(self, batch: TensorBatch, targets: Tensor) -> Tensor:
         """Return the loss of seeing the batch once."""
-        hidden = self._hidden(batch).index_select(0, batch.real)
+        hidden = self.hidden(batch).index_select(0, batch.real)
         vectors, bias = self.model.output_vectors, self.model.output_bias
         return fused_loss(hidden, vectors, bias, targets, smoothing=self.smoothing)
 
     def _paired_loss(self, batch: TensorBatch, targets: Tensor) -> Tensor:
         """Return the loss of seeing the batch twice at once: each element has a dropout of its own, so each row has."""
-        passes = self._hidden(batch.twice()).unflatten(0, (2, -1))
+        passes = self.hidden(batch.twice()).chunk(2)
         hidden = torch.stack([one.index_select(0, batch.real) for one in passes], dim=1)
         vectors, bias = self.model.output_vectors, self.model.output_bias
         return r_drop_loss(hidden, vectors, bias, targets, smoothing=self.smoothing, alpha=self.r_drop)
 
-    def _hidden(self, batch: TensorBatch) -> Tensor:
+    def compile_stacks(self) -> None:
+        """Compile encoder and decoder, for any shape; not the loss, whose chunks differ from batch to batch."""
+        self.hidden = torch.compile(self.hidden, dynamic=True)  # type: ignore[method-assign]
+
+    def hidden(self, batch: TensorBatch) -> Tensor:
         """Return the hidden states [B·T, D] of every target position, padding included."""
         return self.model.decode(batch.target_in, self.model.encode(batch.source)).flatten(0, 1)

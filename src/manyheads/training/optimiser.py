@@ -45,4 +45,5 @@ def restore_optimiser(
         return
     for name, parameter in learning.items():
         moments = {moment: torch.from_numpy(arrays[f"{moment}.{name}"]).to(parameter) for moment in MOMENTS}
-        optimiser.state[parameter] = {"step": torch.tensor(float(step)), **moments}
+        # The fused kernel wants the count of updates where the parameter is.
+        optimiser.state[parameter] = {"step": torch.tensor(float(step), device=parameter.device), **moments}

@@ -44,4 +44,5 @@ class BatchFlops:
         target = batch.target_in.shape[1]
         stacks = source * self._source + target * self._target
         pairs = source**2 * self._encoder_pair + target * (source + target) * self._decoder_pair
-        return self._factor * (rows * (stacks + pairs) + int(batch.target_lengths.sum()) * self._output)
+        output = int(batch.target_lengths.sum()) * self._output
+        return self._factor * int(rows * (stacks + pairs) + output)
