@@ -435,6 +435,13 @@ def test_describe_a_recipe(command: Command, sprint: Callable[..., Path]):
     assert small["training_flops"] == small["flops_per_update"] * small["steps"]
 
 
+def test_describe_says_what_it_assumes(command: Command, sprint: Callable[..., Path]):
+    said = command("describe", sprint({"tokenizer": {"kind": "characters"}})).out
+    assert "64 source and 64 target pieces (assumed" in said
+    assert "50% of peak assumed; the peak measured here is" in said
+    assert "(assumed" not in command("describe", sprint({"tokenizer": {"kind": "bpe", "vocabulary": 99}})).out
+
+
 def test_validate_prints_the_resolved_recipe(command: Command, sprint: Callable[..., Path]):
     recipe = sprint()
     result = command("validate", recipe, "--set", "seed=7")

@@ -14,7 +14,14 @@ from manyheads.config.schema import (
 )
 from manyheads.models.builder import build_model
 from manyheads.training import costs
-from manyheads.training.costs import SENTENCE, Costs, config_for, count_costs, weigh_activations
+from manyheads.training.costs import (
+    SENTENCE,
+    Costs,
+    config_for,
+    count_costs,
+    vocabulary_is_assumed,
+    weigh_activations,
+)
 
 WIDTH, INNER, LAYERS, VOCABULARY, ROWS = 16, 40, 2, 300, 3
 
@@ -62,6 +69,12 @@ def test_flops_equal_the_matrix_products_written_out(rows):
     assert 2 * rows * SENTENCE * VOCABULARY * WIDTH > 0.02 * expected
 
 
+def test_r_drop_computes_every_batch_twice():
+    once, twice = (count(recipe(r_drop=alpha)) for alpha in (0.0, 5.0))
+    assert twice.flops_per_update == 2 * once.flops_per_update
+    assert twice.tokens_per_update == once.tokens_per_update
+
+
 def test_batches_per_update_and_updates_multiply():
     once = count(recipe(steps=10))
     twice = count(recipe(steps=10, accumulate=2))
@@ -99,6 +112,7 @@ def test_hours_are_flops_over_speed():
     for machine in found.machines:
         assert machine.hours == pytest.approx(found.training_flops / machine.flops_per_second / 3600)
     assert found.machines[0].flops_per_second == costs.UTILISATION * 1e9
+    assert (found.assumed_utilisation, found.measured_peak) == (costs.UTILISATION, 1e9)
 
 
 def test_vocabularies_come_from_the_recipe():
@@ -107,8 +121,20 @@ def test_vocabularies_come_from_the_recipe():
     own = TokenizerSettings(vocabulary=123, shared=False, target={"vocabulary": 45})
     given = recipe(model={"tie": "none"}).model_copy(update={"tokenizer": own})
     assert (config_for(given).source_vocabulary, config_for(given).target_vocabulary) == (123, 45)
+    assert not vocabulary_is_assumed(given)
 
 
-def test_the_speed_of_this_machine_is_a_positive_number(monkeypatch):
-    monkeypatch.undo()
-    assert costs.matrix_product_peak(size=32, seconds=0.01) > 0.0
+@pytest.mark.parametrize(
+    ("tokenizer", "sizes", "assumed"),
+    [
+        ({"kind": "bpe"}, (8000, 8000), False),
+        ({"kind": "characters"}, (costs.ALPHABET, costs.ALPHABET), True),
+        ({"kind": "bpe", "shared": False, "target": {"kind": "symbols"}}, (8000, costs.ALPHABET), True),
+        ({"kind": "characters", "vocabulary": 30}, (30, 30), False),
+    ],
+)
+def test_an_alphabet_is_assumed_to_be_small(tokenizer, sizes, assumed):
+    given = recipe(model={"tie": "none"}).model_copy(update={"tokenizer": TokenizerSettings(**tokenizer)})
+    config = config_for(given)
+    assert (config.source_vocabulary, config.target_vocabulary) == sizes
+    assert vocabulary_is_assumed(given) == assumed

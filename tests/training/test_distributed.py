@@ -1,4 +1,4 @@
-"""Two processes under torchrun learn what one learns, hand over to one and take over from it, and outlive each other."""
+"""Two processes under torchrun learn what one learns, hand over to one, take over from it, and outlive each other."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The objective equals teacher forcing written out; padding carries no loss; batches add up."""
+"""The objective equals teacher forcing written out; padding carries no loss; batches add up; R-Drop sees one twice."""
 
 import numpy as np
 import pytest
@@ -104,3 +104,31 @@ def test_dropout_acts_while_training_and_not_while_validating():
     objective.eval()
     with torch.no_grad():
         assert float(objective(batch)[0]) == float(objective(batch)[0])
+
+
+def paired_objective(*, dropout: float, r_drop: float) -> TranslationObjective:
+    shape = tiny_settings(dropout=dropout)
+    model = Transformer.from_settings(shape, source_vocabulary=VOCABULARY, target_vocabulary=VOCABULARY)
+    return TranslationObjective(stir(model, seed=1), smoothing=0.1, r_drop=r_drop)
+
+
+def test_without_dropout_both_passes_agree_and_each_token_counts_once():
+    (once, tokens), (twice, same_tokens) = (paired_objective(dropout=0.0, r_drop=r)(make_batch()) for r in (0.0, 5.0))
+    assert tokens == same_tokens
+    assert float(twice.detach()) == pytest.approx(float(once.detach()), rel=1e-5)
+
+
+def test_under_dropout_the_passes_differ_and_their_divergence_costs():
+    losses = []
+    for alpha in (1e-9, 1.0, 3.0):
+        torch.manual_seed(1)
+        losses.append(float(paired_objective(dropout=0.3, r_drop=alpha)(make_batch())[0].detach()))
+    plain, one, three = losses
+    assert one - plain > 0.1
+    assert three - plain == pytest.approx(3 * (one - plain), rel=1e-4)
+
+
+def test_validation_sees_a_batch_once_whatever_r_drop_is():
+    plain, paired = (paired_objective(dropout=0.3, r_drop=r).eval() for r in (0.0, 5.0))
+    with torch.no_grad():
+        assert float(plain(make_batch())[0]) == float(paired(make_batch())[0])

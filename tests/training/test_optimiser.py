@@ -43,6 +43,15 @@ def weights(model: torch.nn.Module) -> Arrays:
     return {name: parameter.detach().numpy().copy() for name, parameter in model.named_parameters()}
 
 
+def test_the_count_of_updates_stands_where_its_parameter_does():
+    """The fused kernel of an accelerator wants it there; `meta` is the one other device that is everywhere."""
+    model = torch.nn.Linear(2, 3, device="meta")
+    optimiser = make_optimiser(model, SETTINGS)
+    arrays = {f"{moment}.{name}": np.zeros(p.shape) for name, p in model.named_parameters() for moment in MOMENTS}
+    restore_optimiser(model, optimiser, arrays, step=3, where="here")
+    assert {state["step"].device.type for state in optimiser.state.values()} == {"meta"}
+
+
 def test_three_updates_saved_restored_and_three_more_are_six(tmp_path):
     straight, optimiser = fresh(1)
     for step in range(6):

@@ -34,7 +34,8 @@ def final(run: Path) -> dict[str, bytes]:
 def measured(run: Path) -> list[dict[str, Any]]:
     """Return the journal without the speed, which is another every time."""
     entries = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
-    return [{name: value for name, value in entry.items() if name != "tokens_per_second"} for entry in entries]
+    speed = {"tokens_per_second", "utilisation"}
+    return [{name: value for name, value in entry.items() if name not in speed} for entry in entries]
 
 
 def events(run: Path) -> list[int]:

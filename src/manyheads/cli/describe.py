@@ -11,6 +11,7 @@ import typer
 from manyheads.cli.options import AsJson, Changes
 
 if TYPE_CHECKING:
+    from manyheads.config.schema import ModelConfig
     from manyheads.training.costs import Costs
 
 
@@ -26,9 +27,10 @@ def describe(
     is_run = what.is_dir()
     recipe = load_recipe(what / "recipe.yaml" if is_run else what, changes or [])
 
-    from manyheads.training.costs import config_for, count_costs
+    from manyheads.training.costs import config_for, count_costs, vocabulary_is_assumed
 
     config = RunFolder(what).config() if is_run else config_for(recipe)
+    assumed = not is_run and vocabulary_is_assumed(recipe)
     costs = count_costs(recipe, config)
     if as_json:
         import json
@@ -36,15 +38,23 @@ def describe(
         vocabulary = {
             "source_vocabulary": config.source_vocabulary,
             "target_vocabulary": config.target_vocabulary,
+            "vocabulary_is_assumed": assumed,
         }
         typer.echo(json.dumps({"name": recipe.name, **asdict(costs), **vocabulary}, ensure_ascii=False, indent=2))
         return
-    _print(recipe.name, costs)
+    _print(recipe.name, costs, _vocabulary(config, assumed=assumed))
 
 
-def _print(name: str, costs: Costs) -> None:
+def _vocabulary(config: ModelConfig, *, assumed: bool) -> str:
+    """Say how many pieces the model knows, and whether that is a guess."""
+    guess = " (assumed: the characters or symbols of the text decide)" if assumed else ""
+    return f"{config.source_vocabulary:,} source and {config.target_vocabulary:,} target pieces{guess}"
+
+
+def _print(name: str, costs: Costs, vocabulary: str) -> None:
     """Print the costs as a short table."""
     rows = [
+        ("vocabulary", vocabulary),
         ("parameters", f"{costs.parameters:,}"),
         ("FLOPs per update", f"{costs.flops_per_update:.3g} for {costs.tokens_per_update:,} target tokens"),
         ("training FLOPs", f"{costs.training_flops:.3g} in {costs.steps:,} updates"),
@@ -53,6 +63,8 @@ def _print(name: str, costs: Costs) -> None:
             f"{costs.memory_bytes / 2**30:.2f} GiB, of which activations {costs.activation_bytes / 2**30:.2f} GiB",
         ),
     ]
+    peak = f"{costs.measured_peak / 1e9:,.0f} GFLOPS"
+    rows += [("utilisation", f"{costs.assumed_utilisation:.0%} of peak assumed; the peak measured here is {peak}")]
     rows += [("expected time", f"{machine.hours:,.1f} hours on {machine.name}") for machine in costs.machines]
     typer.echo(name)
     for label, value in rows:

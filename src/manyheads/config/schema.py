@@ -17,7 +17,13 @@ def _no_truth_value(value: object) -> object:
     return value
 
 
+def _switch(value: object) -> object:
+    """Take YAML's word for on and off, which it reads as true and false, as it was written."""
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else value
+
+
 Number = BeforeValidator(_no_truth_value)
+Switch = Annotated[Literal["auto", "on", "off"], BeforeValidator(_switch)]
 Positive = Annotated[int, Number, Field(ge=1)]
 Natural = Annotated[int, Number, Field(ge=0)]
 Probability = Annotated[float, Number, Field(ge=0.0, lt=1.0)]
@@ -208,6 +214,21 @@ class TrainingSettings(Settings):
     sharding: Literal["none", "full"] = Field(
         "none",
         description="Under torchrun: every process holds the whole model (none) or a share of it (full, FSDP).",
+    )
+    r_drop: Annotated[float, Number] = Field(
+        0.0,
+        ge=0.0,
+        description="α of R-Drop: every batch is seen twice under different dropout, and the two predictions are drawn "
+        "together by α times their symmetric KL divergence; needs the time and memory of a batch twice as large. "
+        "0 sees it once.",
+    )
+    precision: Literal["auto", "float32", "bfloat16"] = Field(
+        "auto",
+        description="Type of the factors in matrix products; auto takes bfloat16 on CUDA where it is supported, and "
+        "float32 elsewhere. Weights and optimiser are always float32.",
+    )
+    compile: Switch = Field(
+        "auto", description="Compile the model before training: on, off, or auto: on CUDA if the run is long enough."
     )
 
     @model_validator(mode="after")

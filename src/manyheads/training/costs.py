@@ -7,7 +7,6 @@ So it holds for any model, and for any change to one.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,16 +15,18 @@ import torch
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
-from manyheads.config.schema import ModelConfig, Recipe
+from manyheads.config.schema import ModelConfig, Recipe, TokenizerKind
 from manyheads.data.tokenizers import DEFAULT_VOCABULARY
 from manyheads.models.builder import build_model
 from manyheads.models.interface import Tokens
 from manyheads.training.objectives import TensorBatch, TranslationObjective
+from manyheads.training.peak import matrix_product_peak
 
 SENTENCE = 32  # tokens on either side of the sentences that the cost is counted for
 BYTES = 4  # of a float32
 STATE_COPIES = 4  # weights, gradients, and Adam's two moments
-UTILISATION = 0.5  # of the matrix-product peak that a training step is expected to reach
+UTILISATION = 0.5  # of the matrix-product peak that a training step is assumed to reach
+ALPHABET = 64  # pieces assumed where the text decides: letters of most scripts, phonemes of most languages, specials
 
 # The machine of the paper, with the peak of a P100 as the paper counts it (footnote 5).
 PAPER_MACHINE = ("the paper's 8 × P100", 8 * 9.5e12)
@@ -52,22 +53,34 @@ class Costs:
     memory_bytes: int
     activation_bytes: int
     steps: int
+    assumed_utilisation: float
+    measured_peak: float
     machines: list[Machine]
 
 
 def config_for(recipe: Recipe) -> ModelConfig:
     """Return the configuration a recipe leads to, with the vocabulary sizes it asks for."""
-    source = recipe.tokenizer.vocabulary or DEFAULT_VOCABULARY
-    own = recipe.tokenizer.target
-    target = (own.vocabulary if own else recipe.tokenizer.vocabulary) or DEFAULT_VOCABULARY
+    settings = recipe.tokenizer
+    source, target = (_pieces(side.kind, side.vocabulary) for side in (settings, settings.target or settings))
     return ModelConfig(model=recipe.model, source_vocabulary=source, target_vocabulary=target)
+
+
+def vocabulary_is_assumed(recipe: Recipe) -> bool:
+    """Whether the text will decide how many pieces there are, so that the recipe alone cannot tell."""
+    sides = (recipe.tokenizer, recipe.tokenizer.target or recipe.tokenizer)
+    return any(side.vocabulary is None and side.kind in ("characters", "symbols") for side in sides)
+
+
+def _pieces(kind: TokenizerKind, asked: int | None) -> int:
+    """Return how many pieces a tokenizer has, as far as that is known before it has seen any text."""
+    return asked or (ALPHABET if kind in ("characters", "symbols") else DEFAULT_VOCABULARY)
 
 
 def count_costs(recipe: Recipe, config: ModelConfig) -> Costs:
     """Count what training the recipe's model costs."""
     settings = recipe.training
     model = build_model(config, device="meta")
-    objective = TranslationObjective(model, smoothing=settings.label_smoothing)
+    objective = TranslationObjective(model, smoothing=settings.label_smoothing, r_drop=settings.r_drop)
     batch = _meta_batch(settings.batch_tokens)
     with FlopCounterMode(display=False) as flops:
         with weigh_activations(model) as activations:
@@ -76,6 +89,8 @@ def count_costs(recipe: Recipe, config: ModelConfig) -> Costs:
     per_update = flops.get_total_flops() * settings.accumulate
     parameters = sum(parameter.numel() for parameter in model.parameters())
     total = float(per_update) * settings.steps
+    peak = matrix_product_peak()
+    here = f"this computer with {torch.get_num_threads()} threads"
     return Costs(
         parameters=parameters,
         trainable_parameters=sum(one.numel() for one in model.parameters() if one.requires_grad),
@@ -85,7 +100,9 @@ def count_costs(recipe: Recipe, config: ModelConfig) -> Costs:
         memory_bytes=STATE_COPIES * BYTES * parameters + activations[0],
         activation_bytes=activations[0],
         steps=settings.steps,
-        machines=[_expect(name, peak, total) for name, peak in (_this_machine(), PAPER_MACHINE)],
+        assumed_utilisation=UTILISATION,
+        measured_peak=peak,
+        machines=[_expect(here, peak, total), _expect(*PAPER_MACHINE, total)],
     )
 
 
@@ -119,22 +136,6 @@ def weigh_activations(model: torch.nn.Module) -> Iterator[list[int]]:
 
 
 def _expect(name: str, peak: float, flops: float) -> Machine:
-    """Return how long a machine of the given peak would take at the utilisation we expect."""
+    """Return how long a machine of the given peak would take at the utilisation we assume."""
     speed = UTILISATION * peak
     return Machine(f"{name}, at {UTILISATION:.0%} of {peak / 1e9:,.0f} GFLOPS", speed, flops / speed / 3600)
-
-
-def _this_machine() -> tuple[str, float]:
-    """Return this computer's name and the peak that was measured on it."""
-    return f"this computer with {torch.get_num_threads()} threads", matrix_product_peak()
-
-
-def matrix_product_peak(*, size: int = 1536, seconds: float = 0.5) -> float:
-    """Measure the FLOPs per second of a large float32 matrix product on this computer's processor."""
-    left, right = torch.randn(size, size), torch.randn(size, size)
-    left @ right
-    begin, products = time.perf_counter(), 0
-    while (spent := time.perf_counter() - begin) < seconds:
-        left @ right
-        products += 1
-    return products * 2 * size**3 / spent

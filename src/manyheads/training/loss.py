@@ -11,11 +11,17 @@ at once and the chunk is thrown away.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+
+Criterion = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
+"""From logits and targets to the summed loss and its gradient with respect to the logits."""
 
 CHUNK_ELEMENTS = 1 << 21  # logits at a time: 8 MB in float32, which stays near the processor's caches
 
@@ -31,13 +37,21 @@ def smoothed_loss(logits: Tensor, targets: Tensor, *, smoothing: float) -> Tenso
 
 def fused_loss(hidden: Tensor, vectors: Tensor, bias: Tensor | None, targets: Tensor, *, smoothing: float) -> Tensor:
     """Return the summed loss of hidden states [N, D] with logits hidden · vectorsᵀ + bias, never holding them all."""
+    return chunked_loss(hidden, vectors, bias, targets, partial(loss_and_difference, smoothing=smoothing))
+
+
+def chunked_loss(hidden: Tensor, vectors: Tensor, bias: Tensor | None, targets: Tensor, criterion: Criterion) -> Tensor:
+    """Return the summed loss of hidden states [N, …, D] against classes [N], a few of the N at a time.
+
+    The criterion sees logits [n, …, V] and targets [n], and returns their summed loss and its gradient [n, …, V].
+    """
     # Inside `apply` gradients are always off, so whether they are wanted must be asked here.
     wanted = torch.is_grad_enabled()
-    loss: Tensor = _FusedLoss.apply(hidden, vectors, bias, targets, smoothing, wanted)  # type: ignore[no-untyped-call]
+    loss: Tensor = _ChunkedLoss.apply(hidden, vectors, bias, targets, criterion, wanted)  # type: ignore[no-untyped-call]
     return loss
 
 
-class _FusedLoss(torch.autograd.Function):
+class _ChunkedLoss(torch.autograd.Function):
     """Output layer and loss, chunk by chunk; the gradients are made on the way forward, while the logits are there."""
 
     @staticmethod
@@ -47,20 +61,23 @@ class _FusedLoss(torch.autograd.Function):
         vectors: Tensor,
         bias: Tensor | None,
         targets: Tensor,
-        smoothing: float,
+        criterion: Criterion,
         wanted: bool,
     ) -> Tensor:
         """Return the summed loss, and keep the gradients for the way back."""
-        gradients = _Gradients(hidden, vectors, bias) if wanted else None
-        total = hidden.new_zeros(())
-        rows = max(1, CHUNK_ELEMENTS // len(vectors))
+        # Under autocast the factors of the products are short; losses and sums are as long as the weights.
+        short = _factor_dtype(hidden)
+        inputs, weights, offset = hidden.to(short), vectors.to(short), None if bias is None else bias.to(short)
+        gradients = _Gradients(hidden, vectors, bias, inputs, weights) if wanted else None
+        total = vectors.new_zeros(())
+        rows = max(1, CHUNK_ELEMENTS // (len(vectors) * math.prod(hidden.shape[1:-1])))
         for begin in range(0, len(hidden), rows):
             part = slice(begin, begin + rows)
-            logits = F.linear(hidden[part], vectors, bias)
-            loss, difference = _loss_and_difference(logits, targets[part], smoothing)
+            logits = F.linear(inputs[part], weights, offset).to(vectors.dtype)
+            loss, slope = criterion(logits, targets[part])
             total += loss
             if gradients is not None:
-                gradients.add(part, difference)
+                gradients.add(part, slope)
         if gradients is not None:
             context.save_for_backward(*gradients.tensors())
         return total
@@ -73,12 +90,24 @@ class _FusedLoss(torch.autograd.Function):
         return hidden, vectors, bias[0] if bias else None, None, None, None
 
 
-def _loss_and_difference(logits: Tensor, targets: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
-    """Return the summed loss of logits [N, V], and p − q [N, V]."""
-    other = smoothing / (logits.shape[-1] - 1)
+def _factor_dtype(hidden: Tensor) -> torch.dtype:
+    """Return the type of the factors in matrix products: that of the hidden states, or autocast's where it is on."""
+    kind = hidden.device.type
+    if torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind):
+        return torch.get_autocast_dtype(kind)
+    return hidden.dtype
+
+
+def loss_and_difference(logits: Tensor, targets: Tensor, *, smoothing: float) -> tuple[Tensor, Tensor]:
+    """Return the summed loss of logits [n, V] against true classes [n], and its gradient p − q [n, V]."""
+    return difference_in_place(logits.log_softmax(dim=-1), targets, smoothing=smoothing)
+
+
+def difference_in_place(log_probabilities: Tensor, targets: Tensor, *, smoothing: float) -> tuple[Tensor, Tensor]:
+    """Return the summed loss of log p [n, …, V] against true classes [n, …], and p − q, written over log p."""
+    other = smoothing / (log_probabilities.shape[-1] - 1)
     excess = 1.0 - smoothing - other  # of the true class over every other
-    log_probabilities = logits.log_softmax(dim=-1)
-    truth = log_probabilities.gather(1, targets[:, None])
+    truth = log_probabilities.gather(-1, targets[..., None])
     loss = -excess * truth.sum()
     if other:
         loss = loss - other * log_probabilities.sum()
@@ -86,24 +115,32 @@ def _loss_and_difference(logits: Tensor, targets: Tensor, smoothing: float) -> t
     if other:
         difference.sub_(other)
     correction = truth.new_full((), -excess).expand_as(truth)
-    return loss, difference.scatter_add_(1, targets[:, None], correction)
+    return loss, difference.scatter_add_(-1, targets[..., None], correction)
 
 
 class _Gradients:
     """The gradients of the summed loss for hidden states, output vectors and bias, filled chunk by chunk."""
 
-    def __init__(self, hidden: Tensor, vectors: Tensor, bias: Tensor | None) -> None:
-        self._inputs, self._weights = hidden, vectors
+    def __init__(self, hidden: Tensor, vectors: Tensor, bias: Tensor | None, inputs: Tensor, weights: Tensor) -> None:
+        """Prepare gradients of `hidden`, `vectors` and `bias`; the first two are multiplied as `inputs`, `weights`."""
+        self._inputs, self._weights = inputs, weights
         self.hidden = torch.empty_like(hidden)
         self.vectors = torch.zeros_like(vectors)
         self.bias = None if bias is None else torch.zeros_like(bias)
 
-    def add(self, part: slice, difference: Tensor) -> None:
-        """Take a chunk's p − q [N, V] into account."""
-        torch.mm(difference, self._weights, out=self.hidden[part])
-        torch.addmm(self.vectors, difference.t(), self._inputs[part], out=self.vectors)
+    def add(self, part: slice, slope: Tensor) -> None:
+        """Take the gradient of a chunk's logits [n, …, V] into account."""
+        slope = slope.flatten(0, -2)
         if self.bias is not None:
-            self.bias.add_(difference.sum(dim=0))
+            self.bias.add_(slope.sum(dim=0))
+        hidden, inputs = self.hidden[part].flatten(0, -2), self._inputs[part].flatten(0, -2)
+        if slope.dtype == inputs.dtype == hidden.dtype:
+            torch.mm(slope, self._weights, out=hidden)
+            torch.addmm(self.vectors, slope.t(), inputs, out=self.vectors)
+        else:
+            slope = slope.to(inputs.dtype)
+            hidden.copy_(slope @ self._weights)
+            self.vectors.add_(slope.t() @ inputs)
 
     def tensors(self) -> list[Tensor]:
         """Return the gradients there are."""

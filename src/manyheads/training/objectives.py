@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from manyheads.data.batching import Batch
 from manyheads.models.interface import SequenceToSequence, Tokens
 from manyheads.training.loss import fused_loss
+from manyheads.training.r_drop import r_drop_loss
 
 
 class TensorBatch(NamedTuple):
@@ -32,6 +33,11 @@ class TensorBatch(NamedTuple):
         source = Tokens(_tensor(batch.source, device), _tensor(batch.source_lengths, device))
         return cls(source, _tensor(batch.target_in, device), _tensor(batch.target_out, device), real.to(device))
 
+    def twice(self) -> Self:
+        """Return a batch with every row twice, the second time behind all others; `real` is as before."""
+        source = Tokens(self.source.ids.repeat(2, 1), self.source.lengths.repeat(2))
+        return self._replace(source=source, target_in=self.target_in.repeat(2, 1))
+
 
 def _tensor(array: object, device: torch.device) -> Tensor:
     """Return an array as a tensor on a device."""
@@ -39,18 +45,40 @@ def _tensor(array: object, device: torch.device) -> Tensor:
 
 
 class TranslationObjective(nn.Module):
-    """Teacher forcing: every target position at once predicts its token from the source and the true past."""
+    """Teacher forcing: every target position at once predicts its token from the source and the true past.
 
-    def __init__(self, model: SequenceToSequence, *, smoothing: float) -> None:
+    With `r_drop` above 0 a batch is seen twice while training, and its loss is that of `training/r_drop.py`.
+    """
+
+    def __init__(self, model: SequenceToSequence, *, smoothing: float, r_drop: float = 0.0) -> None:
         super().__init__()
         self.model = model
         self.smoothing = smoothing
+        self.r_drop = r_drop
 
     def forward(self, batch: TensorBatch) -> tuple[Tensor, int]:
         """Return the summed smoothed loss over the real target tokens, and their number; padding carries none."""
-        hidden = self.model.decode(batch.target_in, self.model.encode(batch.source))
-        hidden = hidden.flatten(0, 1).index_select(0, batch.real)
         targets = batch.target_out.flatten().index_select(0, batch.real)
-        model = self.model
-        loss = fused_loss(hidden, model.output_vectors, model.output_bias, targets, smoothing=self.smoothing)
+        loss = self._paired_loss(batch, targets) if self.training and self.r_drop else self._plain_loss(batch, targets)
         return loss, len(targets)
+
+    def _plain_loss(self, batch: TensorBatch, targets: Tensor) -> Tensor:
+        """Return the loss of seeing the batch once."""
+        hidden = self.hidden(batch).index_select(0, batch.real)
+        vectors, bias = self.model.output_vectors, self.model.output_bias
+        return fused_loss(hidden, vectors, bias, targets, smoothing=self.smoothing)
+
+    def _paired_loss(self, batch: TensorBatch, targets: Tensor) -> Tensor:
+        """Return the loss of seeing the batch twice at once: each element has a dropout of its own, so each row has."""
+        passes = self.hidden(batch.twice()).chunk(2)
+        hidden = torch.stack([one.index_select(0, batch.real) for one in passes], dim=1)
+        vectors, bias = self.model.output_vectors, self.model.output_bias
+        return r_drop_loss(hidden, vectors, bias, targets, smoothing=self.smoothing, alpha=self.r_drop)
+
+    def compile_stacks(self) -> None:
+        """Compile encoder and decoder, for any shape; not the loss, whose chunks differ from batch to batch."""
+        self.hidden = torch.compile(self.hidden, dynamic=True)  # type: ignore[method-assign]
+
+    def hidden(self, batch: TensorBatch) -> Tensor:
+        """Return the hidden states [B·T, D] of every target position, padding included."""
+        return self.model.decode(batch.target_in, self.model.encode(batch.source)).flatten(0, 1)

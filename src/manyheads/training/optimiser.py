@@ -48,4 +48,5 @@ def restore_optimiser(
         moments = {
             moment: share(torch.from_numpy(arrays[f"{moment}.{name}"]), like=parameter.detach()) for moment in MOMENTS
         }
-        optimiser.state[parameter] = {"step": torch.tensor(float(step)), **moments}
+        # The fused kernel wants the count of updates where the parameter is.
+        optimiser.state[parameter] = {"step": torch.tensor(float(step), device=parameter.device), **moments}

@@ -1,4 +1,4 @@
-"""How fast training goes: tokens per second and seconds per step, validations not counted."""
+"""How fast training goes: tokens per second, share of the machine's peak, seconds per step; validations not counted."""
 
 from __future__ import annotations
 
@@ -10,29 +10,37 @@ from contextlib import contextmanager
 class Stopwatch:
     """Adds up updates, and forgets the pauses between them."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, peak: float | None = None) -> None:
+        """Begin; `peak` is what the machine could do, in FLOPs per second, where that is known."""
+        self._peak = peak
         self._begin = self._lap_begin = time.perf_counter()
         self._steps = self._tokens = 0
-        self._lap_loss = 0.0
+        self._flops = 0.0
+        self._lap_loss = self._lap_flops = 0.0
         self._lap_tokens = 0
         self.recent_loss = float("nan")
 
-    def add(self, loss: float, tokens: int) -> None:
-        """Count one update with its mean loss over so many target tokens."""
+    def add(self, loss: float, tokens: int, flops: float = 0.0) -> None:
+        """Count one update with its mean loss over so many target tokens, and its FLOPs."""
         self._steps += 1
         self._tokens += tokens
+        self._flops += flops
         self._lap_loss += loss * tokens
         self._lap_tokens += tokens
+        self._lap_flops += flops
         self.recent_loss = self._lap_loss / self._lap_tokens
 
     def lap(self) -> dict[str, float]:
-        """Return mean loss and speed since the last lap, and begin a new one."""
+        """Return mean loss, speed and (where the peak is known) utilisation since the last lap, and begin a new one."""
         now = time.perf_counter()
+        spent = now - self._lap_begin
         facts = {
             "loss": round(self._lap_loss / self._lap_tokens, 5),
-            "tokens_per_second": round(self._lap_tokens / (now - self._lap_begin), 1),
+            "tokens_per_second": round(self._lap_tokens / spent, 1),
         }
-        self._lap_begin, self._lap_loss, self._lap_tokens = now, 0.0, 0
+        if self._peak is not None:
+            facts["utilisation"] = round(self._lap_flops / (spent * self._peak), 4)
+        self._lap_begin, self._lap_loss, self._lap_tokens, self._lap_flops = now, 0.0, 0, 0.0
         return facts
 
     @contextmanager
@@ -51,3 +59,15 @@ class Stopwatch:
     def seconds_per_step(self) -> float:
         """Return the time an update takes."""
         return (time.perf_counter() - self._begin) / max(1, self._steps)
+
+    def utilisation(self) -> float | None:
+        """Return the share of the peak reached so far, where the peak is known."""
+        if self._peak is None:
+            return None
+        return self._flops / (max(1e-9, time.perf_counter() - self._begin) * self._peak)
+
+    def speed(self) -> str:
+        """Return the speed so far as a person reads it: 3,400 tokens/s · 62 % of peak."""
+        share = self.utilisation()
+        of_peak = "" if share is None else f" · {100 * share:.0f} % of peak"
+        return f"{self.tokens_per_second():,.0f} tokens/s{of_peak}"
