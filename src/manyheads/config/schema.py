@@ -104,12 +104,31 @@ class TokenizerSettings(Settings):
     start: Literal["start", "end", "pad"] = Field(
         "start", description="The token a target begins with: <s>, </s> or <pad>."
     )
+    sampling: Probability = Field(
+        0.0,
+        description=(
+            "Subword sampling in training: the probability that a BPE merge is left out (BPE-dropout), "
+            "or the α of unigram sampling (the smaller, the freer); 0 always takes the same pieces."
+        ),
+    )
+
+    @property
+    def target_kind(self) -> TokenizerKind:
+        """The kind of the target's tokenizer."""
+        return self.target.kind if self.target else self.kind
 
     @model_validator(mode="after")
     def _target_needs_its_own(self) -> Self:
         """A target tokenizer contradicts a shared one."""
         if self.shared and self.target is not None:
             raise ValueError("a shared tokenizer has no settings of the target's own: set shared to false")
+        return self
+
+    @model_validator(mode="after")
+    def _sampling_needs_subwords(self) -> Self:
+        """Characters and symbols have one way to spell a text."""
+        if self.sampling and not {"bpe", "unigram"} & {self.kind, self.target_kind}:
+            raise ValueError(f"sampling needs subwords (kind: bpe or unigram); {self.kind} can be cut in one way only")
         return self
 
 

@@ -5,10 +5,14 @@ at most so many padded tokens. Because the cut depends on lengths alone, every e
 the same sizes, so batch i of the whole run is found by division. What changes from epoch to epoch is which sentences of
 one length class stand at its ranks, and the order of the batches; both are computed orders (see `shuffling`), so
 resuming at step one million costs as much as starting.
+
+With subword sampling, the sentences of batch i are cut into other pieces when it is laid out, by draws that depend on
+the seed and on i. The batches stay those that the stored lengths make, so one may then hold more tokens than asked for.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyheads.data.shuffling import RandomOrder
-from manyheads.data.store import Store
+from manyheads.data.store import Side, Store
+from manyheads.data.subword_sampling import Resampling
 from manyheads.errors import ManyheadsError
 
 GRAIN = 4  # lengths within the same multiple of this are interchangeable between batches
@@ -48,10 +53,19 @@ class SpecialTokens:
 class Batches:
     """The endless sequence of a run's batches; `batches[i]` is the same whenever it is asked for."""
 
-    def __init__(self, store: Store, *, tokens: int, seed: int, special: SpecialTokens) -> None:
+    def __init__(
+        self,
+        store: Store,
+        *,
+        tokens: int,
+        seed: int,
+        special: SpecialTokens,
+        resampling: Mapping[Side, Resampling] | None = None,
+    ) -> None:
         self._store = store
         self._seed = seed
         self._special = special
+        self._resampling = resampling or {}
         source, target = store.lengths("source"), store.lengths("target")
         longest = int(max(source.max(), target.max()))
         if longest > tokens:
@@ -78,7 +92,7 @@ class Batches:
         epoch, place = divmod(index, self.per_epoch)
         order = RandomOrder(self.per_epoch, self._seed, epoch)
         number = int(order(np.array([place]))[0])
-        return self.layout(self._members(number, epoch))
+        return self.layout(self._members(number, epoch), index)
 
     def _members(self, number: int, epoch: int) -> NDArray[np.int64]:
         """Return which sentences batch `number` of an epoch holds."""
@@ -92,15 +106,22 @@ class Batches:
             members[here] = self._ranked[begin + order(ranks[here] - begin)]
         return members
 
-    def layout(self, pairs: NDArray[np.int64]) -> Batch:
-        """Lay the given pairs [B] out as a batch."""
-        source, source_lengths = self._store.rows("source", pairs, padding=self._special.pad)
-        target, target_lengths = self._store.rows("target", pairs, padding=self._special.pad)
+    def layout(self, pairs: NDArray[np.int64], index: int) -> Batch:
+        """Lay the given pairs [B] out as batch `index`."""
+        source, source_lengths = self._rows("source", pairs, index)
+        target, target_lengths = self._rows("target", pairs, index)
         shifted = np.roll(target, 1, axis=1)
         shifted[:, 0] = self._special.start
         # The end token is never an input: a row that is shorter than the batch would carry it at its end.
         shifted[np.arange(target.shape[1]) >= target_lengths[:, None]] = self._special.pad
         return Batch(source, source_lengths, shifted, target, target_lengths, pairs)
+
+    def _rows(self, side: Side, pairs: NDArray[np.int64], index: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return one side of the pairs [B] as ids [B, S] and lengths [B], cut anew where that was asked for."""
+        ids, lengths = self._store.rows(side, pairs, padding=self._special.pad)
+        if side not in self._resampling:
+            return ids, lengths
+        return self._resampling[side](ids, lengths, padding=self._special.pad, seed=(self._seed, index, side))
 
 
 def _cut(widths: NDArray[np.int64], tokens: int) -> NDArray[np.int64]:

@@ -70,6 +70,15 @@ class Tokenizer:
         """Return every piece in the order of the ids."""
         return self.pieces(range(len(self)))
 
+    def scores(self) -> list[float]:
+        """Return every piece's score: how early it is merged (BPE), or its log-probability (unigram)."""
+        return [self._processor.get_score(i) for i in range(len(self))]
+
+    def is_special(self, number: int) -> bool:
+        """Whether an id stands for something else than the text of its piece: padding, an unknown, a byte."""
+        processor = self._processor
+        return bool(processor.is_control(number) or processor.is_unknown(number) or processor.is_byte(number))
+
 
 @dataclass(frozen=True)
 class Tokenizers:

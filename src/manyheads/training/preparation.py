@@ -17,6 +17,7 @@ from manyheads.data.corpora import Corpus, Part, open_corpus
 from manyheads.data.files import resolve
 from manyheads.data.pairs import Pair
 from manyheads.data.store import Store, open_store
+from manyheads.data.subword_sampling import resampling
 from manyheads.data.tokenizers import END, PAD, START, UNKNOWN, Tokenizers, train_tokenizers
 from manyheads.errors import ManyheadsError
 from manyheads.exchange.vectors import load_vectors
@@ -57,6 +58,7 @@ def prepare(recipe: Recipe, run: RunFolder, *, threads: int, tell: Tell) -> Prep
     _tell_tally(store, valid_store, tell)
     special = SpecialTokens(pad=config.pad, start=config.start)
     tokens = recipe.training.batch_tokens
+    sampled = resampling(tokenizers, recipe.tokenizer, longest=recipe.data.max_length)
     return Preparation(
         recipe=recipe,
         run=run,
@@ -64,7 +66,7 @@ def prepare(recipe: Recipe, run: RunFolder, *, threads: int, tell: Tell) -> Prep
         config=config,
         corpus=train,
         store=store,
-        batches=Batches(store, tokens=tokens, seed=recipe.seed, special=special),
+        batches=Batches(store, tokens=tokens, seed=recipe.seed, special=special, resampling=sampled),
         valid_pairs=[pair for pair in valid.pairs() if _is_usable(pair, tokenizers, recipe.data.max_length)],
         valid_batches=Batches(valid_store, tokens=tokens, seed=recipe.seed, special=special),
     )
