@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    model_validator,
+)
 
 
 def _no_truth_value(value: object) -> object:
@@ -49,6 +58,9 @@ class CorpusSettings(Settings):
     count: Positive = Field(100_000, description="Number of pairs to generate.")
     seed: int = Field(1, description="Seed of the generated pairs.")
     options: dict[str, Any] = Field(default_factory=dict, description="Options of the generated task.")
+    weight: Annotated[float, Number, Field(gt=0.0, allow_inf_nan=False)] = Field(
+        1.0, description="How often its pairs are seen in an epoch, relative to once."
+    )
 
     @model_validator(mode="after")
     def _one_origin(self) -> Self:
@@ -61,10 +73,29 @@ class CorpusSettings(Settings):
         return self
 
 
+def _one_or_several(value: object) -> str:
+    """Say which of its two forms `data.train` has. The brackets mark what is no key, for `messages`."""
+    return "(several)" if isinstance(value, list | tuple) else "(one)"
+
+
+def _plain_if_alone(value: CorpusSettings | tuple[CorpusSettings, ...]) -> CorpusSettings | tuple[CorpusSettings, ...]:
+    """A list of one corpus is that corpus, so that both ways to write it are the same recipe."""
+    if value == ():
+        raise ValueError("name at least one corpus")
+    return value[0] if isinstance(value, tuple) and len(value) == 1 else value
+
+
+OneOrSeveral = Annotated[
+    Annotated[CorpusSettings, Tag("(one)")] | Annotated[tuple[CorpusSettings, ...], Tag("(several)")],
+    Discriminator(_one_or_several),
+    AfterValidator(_plain_if_alone),
+]
+
+
 class DataSettings(Settings):
     """The corpora of a run."""
 
-    train: CorpusSettings = Field(description="What the model learns from.")
+    train: OneOrSeveral = Field(description="What the model learns from: one corpus, or a list of them.")
     valid: CorpusSettings | None = Field(None, description="What its progress is measured on.")
     held_out: Natural = Field(0, description="Pairs cut off the training data for validation where `valid` is missing.")
     max_length: Positive = Field(256, description="Longest sequence in tokens, on either side, that is trained on.")
@@ -73,6 +104,11 @@ class DataSettings(Settings):
     )
     source_language: str | None = Field(None, description="Language code of the source, for the card and the server.")
     target_language: str | None = Field(None, description="Language code of the target.")
+
+    @property
+    def corpora(self) -> tuple[CorpusSettings, ...]:
+        """The training corpora, be it one or several."""
+        return self.train if isinstance(self.train, tuple) else (self.train,)
 
 
 TokenizerKind = Literal["bpe", "unigram", "characters", "symbols"]

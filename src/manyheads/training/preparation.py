@@ -13,8 +13,9 @@ import torch
 
 from manyheads.config.schema import ModelConfig, Recipe
 from manyheads.data.batching import Batches, SpecialTokens
-from manyheads.data.corpora import Corpus, Part, open_corpus
+from manyheads.data.corpora import Corpus, Part, Together, Without, open_corpus
 from manyheads.data.files import resolve
+from manyheads.data.mixture import Mixture
 from manyheads.data.pairs import Pair
 from manyheads.data.store import Store, open_store
 from manyheads.data.subword_sampling import resampling
@@ -38,7 +39,7 @@ class Preparation:
     tokenizers: Tokenizers
     config: ModelConfig
     corpus: Corpus
-    store: Store
+    store: Mixture
     batches: Batches
     valid_pairs: list[Pair]
     valid_batches: Batches
@@ -46,14 +47,18 @@ class Preparation:
 
 def prepare(recipe: Recipe, run: RunFolder, *, threads: int, tell: Tell) -> Preparation:
     """Read the corpora, train the tokenizers and build the stores, or find them where they were built before."""
-    train, valid = open_corpora(recipe)
+    corpora, valid = open_corpora(recipe)
+    train = corpora[0] if len(corpora) == 1 else Together(corpora)
     changed = run.begin(recipe)
     if changed:
         tell(f"Changed since this run was last started: {', '.join(changed)}.")
     tokenizers = _tokenizers(recipe, run, train, tell)
     config = _config(recipe, tokenizers)
     run.write_config(config)
-    store = open_store(train, tokenizers, recipe.data, threads=threads, report=_milestones(tell))
+    stores = [
+        open_store(corpus, tokenizers, recipe.data, threads=threads, report=_milestones(tell)) for corpus in corpora
+    ]
+    store = Mixture(stores, [corpus.weight for corpus in recipe.data.corpora])
     valid_store = open_store(valid, tokenizers, recipe.data, threads=threads)
     _tell_tally(store, valid_store, tell)
     special = SpecialTokens(pad=config.pad, start=config.start)
@@ -93,9 +98,9 @@ def _is_usable(pair: Pair, tokenizers: Tokenizers, longest: int) -> bool:
     return min(lengths) > 0 and max(lengths) <= longest
 
 
-def open_corpora(recipe: Recipe) -> tuple[Corpus, Corpus]:
-    """Return the training and the validation corpus, the latter cut off the former where the recipe says so."""
-    train = open_corpus(recipe.data.train, split="train")
+def open_corpora(recipe: Recipe) -> tuple[list[Corpus], Corpus]:
+    """Return the training corpora and the validation corpus, cut off the first of them where the recipe says so."""
+    train = [open_corpus(corpus, split="train") for corpus in recipe.data.corpora]
     if recipe.data.valid is not None:
         return train, open_corpus(recipe.data.valid, split="valid")
     if recipe.data.held_out == 0:
@@ -104,8 +109,10 @@ def open_corpora(recipe: Recipe) -> tuple[Corpus, Corpus]:
             where="data",
             cure="Give data.valid, or cut some pairs off the training data with data.held_out: 1000",
         )
-    held_out = recipe.data.held_out
-    return Part(train, held_out=held_out, validation=False), Part(train, held_out=held_out, validation=True)
+    first, *others = train
+    valid = Part(first, held_out=recipe.data.held_out, validation=True)
+    rest = Part(first, held_out=recipe.data.held_out, validation=False)
+    return [rest, *(Without(other, valid) for other in others)], valid
 
 
 def _tokenizers(recipe: Recipe, run: RunFolder, corpus: Corpus, tell: Tell) -> Tokenizers:
@@ -134,17 +141,25 @@ def _config(recipe: Recipe, tokenizers: Tokenizers) -> ModelConfig:
     )
 
 
-def _tell_tally(store: Store, valid: Store, tell: Tell) -> None:
+def _tell_tally(mixture: Mixture, valid: Store, tell: Tell) -> None:
     """Say how much data there is and what was left out of it."""
-    tally = store.tally
     tell(
-        f"{tally.pairs:,} training pairs with {store.tokens('source'):,} + {store.tokens('target'):,} tokens, "
+        f"{len(mixture):,} training pairs with {mixture.tokens('source'):,} + {mixture.tokens('target'):,} tokens, "
         f"{valid.tally.pairs:,} for validation."
     )
-    if tally.empty:
-        tell(f"{tally.empty:,} pairs with an empty side were skipped (the first at line {tally.first_empty:,}).")
-    if tally.too_long:
-        tell(f"{tally.too_long:,} pairs were longer than data.max_length (the first at line {tally.first_too_long:,}).")
+    for number, store in enumerate(mixture.stores, start=1):
+        tally = store.tally
+        corpus = f"Corpus {number}: " if len(mixture.stores) > 1 else ""
+        if tally.empty:
+            tell(
+                f"{corpus}{tally.empty:,} pairs with an empty side were skipped "
+                f"(the first at line {tally.first_empty:,})."
+            )
+        if tally.too_long:
+            tell(
+                f"{corpus}{tally.too_long:,} pairs were longer than data.max_length "
+                f"(the first at line {tally.first_too_long:,})."
+            )
 
 
 def fresh_model(preparation: Preparation, *, device: torch.device, tell: Tell) -> SequenceToSequence:
