@@ -61,6 +61,10 @@ class CorpusSettings(Settings):
     weight: Annotated[float, Number, Field(gt=0.0, allow_inf_nan=False)] = Field(
         1.0, description="How often its pairs are seen in an epoch, relative to once."
     )
+    tag: str | None = Field(
+        None,
+        description="A token put before each source sentence of this corpus, such as <bt> for back-translated text.",
+    )
 
     @model_validator(mode="after")
     def _one_origin(self) -> Self:
@@ -70,6 +74,15 @@ class CorpusSettings(Settings):
             raise ValueError("source and target belong together: give both, or `pairs`, or `task`")
         if parallel + (self.pairs is not None) + (self.task is not None) != 1:
             raise ValueError("give exactly one of: source and target, pairs, task")
+        return self
+
+    @model_validator(mode="after")
+    def _tag_is_a_token(self) -> Self:
+        """A tag is one token of its own: no white space, and none of those that mean something else."""
+        if self.tag is not None and (len(self.tag.split()) != 1 or self.tag != self.tag.strip()):
+            raise ValueError(f"the tag {self.tag!r} must be one word, without white space")
+        if self.tag in ("<pad>", "<unk>", "<s>", "</s>"):
+            raise ValueError(f"the tag {self.tag} is a special token already: choose another")
         return self
 
 
@@ -109,6 +122,12 @@ class DataSettings(Settings):
     def corpora(self) -> tuple[CorpusSettings, ...]:
         """The training corpora, be it one or several."""
         return self.train if isinstance(self.train, tuple) else (self.train,)
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of all corpora, each once."""
+        every = [*self.corpora, self.valid] if self.valid else self.corpora
+        return tuple(dict.fromkeys(corpus.tag for corpus in every if corpus.tag is not None))
 
 
 TokenizerKind = Literal["bpe", "unigram", "characters", "symbols"]

@@ -273,6 +273,31 @@ class Without(Corpus):
         return f"{self.whole.origin()} (without what is held out)"
 
 
+class Tagged(Corpus):
+    """A corpus with a tag before each source sentence, by which a model tells it from others."""
+
+    def __init__(self, whole: Corpus, tag: str) -> None:
+        self.whole = whole
+        self.tag = tag
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield the pairs with the tag; an empty source stays empty."""
+        return (pair for _, pair in self.numbered())
+
+    def numbered(self) -> Iterator[tuple[int, Pair]]:
+        """Yield these pairs with their lines in the whole."""
+        for number, pair in self.whole.numbered():
+            yield number, Pair(f"{self.tag} {pair.source}" if pair.source.strip() else "", pair.target)
+
+    def key(self) -> str:
+        """Return the tag and the whole's key."""
+        return f"tagged {self.tag} {self.whole.key()}"
+
+    def origin(self) -> str:
+        """Return where the whole comes from, and the tag."""
+        return f"{self.whole.origin()} (tagged {self.tag})"
+
+
 class Together(Corpus):
     """Several corpora as one, in turns, so that whoever reads the beginning has seen something of each."""
 

@@ -21,9 +21,8 @@ from numpy.typing import NDArray
 
 from manyheads.config.schema import TokenizerKind, TokenizerSettings
 from manyheads.data.store import Side
-from manyheads.data.tokenizers import END, UNKNOWN, Tokenizer, Tokenizers
+from manyheads.data.tokenizers import END, SPACE, UNKNOWN, Tokenizer, Tokenizers
 
-SPACE = "▁"  # SentencePiece's sign for the space before a word
 _NEVER = np.iinfo(np.int64).max
 Ids = NDArray[np.int64]
 

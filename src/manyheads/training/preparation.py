@@ -11,15 +11,15 @@ from dataclasses import dataclass
 
 import torch
 
-from manyheads.config.schema import ModelConfig, Recipe
+from manyheads.config.schema import DataSettings, ModelConfig, Recipe
 from manyheads.data.batching import Batches, SpecialTokens
-from manyheads.data.corpora import Corpus, Part, Together, Without, open_corpus
+from manyheads.data.corpora import Corpus, Part, Tagged, Together, Without, open_corpus
 from manyheads.data.files import resolve
 from manyheads.data.mixture import Mixture
 from manyheads.data.pairs import Pair
 from manyheads.data.store import Store, open_store
 from manyheads.data.subword_sampling import resampling
-from manyheads.data.tokenizers import END, PAD, START, UNKNOWN, Tokenizers, train_tokenizers
+from manyheads.data.tokenizers import END, PAD, START, UNKNOWN, Tokenizers, tag_piece, train_tokenizers
 from manyheads.errors import ManyheadsError
 from manyheads.exchange.vectors import load_vectors
 from manyheads.models.builder import build_model
@@ -63,7 +63,8 @@ def prepare(recipe: Recipe, run: RunFolder, *, threads: int, tell: Tell) -> Prep
     _tell_tally(store, valid_store, tell)
     special = SpecialTokens(pad=config.pad, start=config.start)
     tokens = recipe.training.batch_tokens
-    sampled = resampling(tokenizers, recipe.tokenizer, longest=recipe.data.max_length)
+    whole = [tag_piece(tag) for tag in recipe.data.tags]
+    sampled = resampling(tokenizers, recipe.tokenizer, longest=recipe.data.max_length, whole=whole)
     return Preparation(
         recipe=recipe,
         run=run,
@@ -99,27 +100,37 @@ def _is_usable(pair: Pair, tokenizers: Tokenizers, longest: int) -> bool:
 
 
 def open_corpora(recipe: Recipe) -> tuple[list[Corpus], Corpus]:
+    """Return the training corpora, with their tags, and the validation corpus."""
+    train, valid = _split(recipe.data)
+    return [_tagged(corpus, own.tag) for corpus, own in zip(train, recipe.data.corpora, strict=True)], valid
+
+
+def _split(settings: DataSettings) -> tuple[list[Corpus], Corpus]:
     """Return the training corpora and the validation corpus, cut off the first of them where the recipe says so."""
-    train = [open_corpus(corpus, split="train") for corpus in recipe.data.corpora]
-    if recipe.data.valid is not None:
-        return train, open_corpus(recipe.data.valid, split="valid")
-    if recipe.data.held_out == 0:
+    train = [open_corpus(corpus, split="train") for corpus in settings.corpora]
+    if settings.valid is not None:
+        return train, _tagged(open_corpus(settings.valid, split="valid"), settings.valid.tag)
+    if settings.held_out == 0:
         raise ManyheadsError(
             "there is no validation data, so progress could not be measured.",
             where="data",
             cure="Give data.valid, or cut some pairs off the training data with data.held_out: 1000",
         )
     first, *others = train
-    valid = Part(first, held_out=recipe.data.held_out, validation=True)
-    rest = Part(first, held_out=recipe.data.held_out, validation=False)
+    rest, valid = (Part(first, held_out=settings.held_out, validation=validation) for validation in (False, True))
     return [rest, *(Without(other, valid) for other in others)], valid
+
+
+def _tagged(corpus: Corpus, tag: str | None) -> Corpus:
+    """Return the corpus with its tag, if it has one."""
+    return corpus if tag is None else Tagged(corpus, tag)
 
 
 def _tokenizers(recipe: Recipe, run: RunFolder, corpus: Corpus, tell: Tell) -> Tokenizers:
     """Return the run's tokenizers, training them the first time."""
     if Tokenizers.are_in(run.tokenizer_folder):
         return run.tokenizers()
-    tokenizers = train_tokenizers(corpus.pairs(), recipe.tokenizer)
+    tokenizers = train_tokenizers(corpus.pairs(), recipe.tokenizer, recipe.data.tags)
     run.write_tokenizers(tokenizers)
     sizes = f"{len(tokenizers.source):,}"
     if not tokenizers.shared:
