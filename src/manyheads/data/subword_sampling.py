@@ -89,35 +89,34 @@ class BpeDropout(SubwordSampler):
         """Apply one merge in every word at a time, until every word has none left that was not dropped."""
         result = np.full(len(letters), -1, dtype=np.int64)
         places = np.arange(len(letters))
+        ranks, merged = self._merges(letters, words, places)
         while len(letters):
-            ranks, merged = self._merges(letters, words)
-            ranks[random.random(len(ranks)) < self._dropout] = _NEVER
-            # The best rank of each word, and of equal ones the leftmost.
+            drawn = np.where(random.random(len(ranks)) < self._dropout, _NEVER, ranks)
             starts = np.flatnonzero(np.r_[True, words[1:] != words[:-1]])
             sizes = np.diff(np.r_[starts, len(words)])
-            best = np.minimum.reduceat(ranks, starts)
+            best = np.repeat(np.minimum.reduceat(drawn, starts), sizes)
             going = best < _NEVER
-            chosen = np.flatnonzero((ranks == np.repeat(best, sizes)) & np.repeat(going, sizes))
-            chosen = chosen[np.r_[True, words[chosen][1:] != words[chosen][:-1]]] if len(chosen) else chosen
+            result[places[~going]] = letters[~going]
+            chosen = np.flatnonzero((drawn == best) & going)
+            chosen = chosen[np.r_[True, np.diff(words[chosen]) != 0][: len(chosen)]]  # of equal ones the leftmost
             letters[chosen] = merged[chosen]
-            stays = np.ones(len(letters), dtype=bool)
+            stays = going
             stays[chosen + 1] = False
-            active = np.repeat(going, sizes)
-            result[places[~active]] = letters[~active]
-            stays &= active
-            letters, words, places = letters[stays], words[stays], places[stays]
+            letters, words, places, ranks, merged = (part[stays] for part in (letters, words, places, ranks, merged))
+            # Only what stands beside a merge has new neighbours.
+            renewed = (np.cumsum(stays) - 1)[chosen]
+            renewed = np.r_[renewed[renewed > 0] - 1, renewed]
+            ranks[renewed], merged[renewed] = self._merges(letters, words, renewed)
         found = np.flatnonzero(result >= 0)
         return result[found], found
 
-    def _merges(self, letters: Ids, words: Ids) -> tuple[Ids, Ids]:
-        """Return the rank of merging each letter [N] with the next, and what it would become."""
-        pairs = letters * self._vocabulary
-        pairs[:-1] += letters[1:]
-        at = np.searchsorted(self._pairs, pairs)
-        merged = self._merged[at]
-        possible = self._pairs[at] == pairs
-        possible[:-1] &= words[1:] == words[:-1]
-        possible[-1] = False
+    def _merges(self, letters: Ids, words: Ids, at: Ids) -> tuple[Ids, Ids]:
+        """Return the rank of merging the letters at some places with those behind them, and what they would become."""
+        behind = np.minimum(at + 1, len(letters) - 1)
+        pairs = letters[at] * self._vocabulary + letters[behind]
+        entry = np.searchsorted(self._pairs, pairs)
+        merged = self._merged[entry]
+        possible = (self._pairs[entry] == pairs) & (words[at] == words[behind]) & (behind > at)
         return np.where(possible, self._ranks[merged], _NEVER), merged
 
 
