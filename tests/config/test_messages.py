@@ -118,3 +118,36 @@ def test_the_nearest_word_is_suggested():
 def test_an_error_says_where_what_and_the_cure():
     assert str(ManyheadsError("it broke.", where="a.txt:3", cure="Mend it.")) == "a.txt:3: it broke. Mend it."
     assert str(ManyheadsError("it broke.")) == "it broke."
+
+
+SEVERAL = """\
+data:
+  train:
+    - task: copy
+    - task: sort
+      weight: 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("weight:", "wieght:", "test.yaml: line 5: unknown key 'data.train.1.wieght'. Did you mean 'weight'?"),
+        ("weight: 2", "weight: 0", "test.yaml: line 5: 'data.train.1.weight' = 0: input should be greater than 0."),
+        ("weight: 2", "pairs: x", "test.yaml: line 4: 'data.train.1': give exactly one of: source and target, pairs"),
+        ("task: copy", "5", "test.yaml: line 3: 'data.train.0' = 5: input should be a valid dictionary"),
+    ],
+)
+def test_a_mistake_in_one_of_several_corpora_names_its_line(old: str, new: str, said: str):
+    assert said in mistake(SEVERAL.replace(old, new))
+
+
+def test_an_empty_list_of_corpora_is_told():
+    assert mistake("data: {train: []}") == "test.yaml: line 1: 'data.train' = []: name at least one corpus."
+
+
+def test_a_change_reaches_into_a_list():
+    recipe = parse_recipe(SEVERAL, ["data.train.1.weight=0.5"])
+    assert [corpus.weight for corpus in recipe.data.corpora] == [1.0, 0.5]
+    assert [corpus.task for corpus in recipe.data.corpora] == ["copy", "sort"]
+    assert "unknown key 'data.train.7'" in mistake(SEVERAL, ["data.train.7.weight=0.5"])

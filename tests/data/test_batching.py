@@ -185,3 +185,13 @@ def test_a_sentence_larger_than_a_batch_is_told(side: int):
 def test_a_sentence_may_fill_a_batch():
     batches = batches_of([(63, 1), (1, 63), (5, 5)], tokens=64)
     assert sorted(len(batch.pairs) for batch in epoch(batches)) == [1, 1, 1]
+
+
+def test_a_run_that_was_begun_earlier_goes_on_with_the_same_batches():
+    batches = batches_of(MANY, tokens=400, seed=5)
+    found = hashlib.sha256()
+    for index in (*range(3 * batches.per_epoch), 10**9):
+        found.update(digest(batches[index]).encode())
+    assert (
+        found.hexdigest() == "02175edf65a00629375e8c82fed457e77183dc18c201a3d7b04e4329cd7037c2"
+    )  # of the first version of this file

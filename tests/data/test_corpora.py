@@ -35,6 +35,11 @@ def jsonl(pairs: list[Pair], source: str = "source", target: str = "target") -> 
     return lines([json.dumps({source: pair.source, "id": 1, target: pair.target}) for pair in pairs])
 
 
+def packed(content: bytes) -> bytes:
+    """Return the content compressed, always to the same bytes: without a time."""
+    return gzip.compress(content, mtime=0)
+
+
 def parallel(folder: Path, pack: Callable[[bytes], bytes] = bytes, suffix: str = "") -> CorpusSettings:
     (folder / f"s{suffix}").write_bytes(pack(lines([pair.source for pair in PAIRS])))
     (folder / f"t{suffix}").write_bytes(pack(lines([pair.target for pair in PAIRS])))
@@ -58,18 +63,18 @@ def mixed_folder(folder: Path) -> CorpusSettings:
     place = folder / "mixed"
     place.mkdir()
     (place / "1.tsv").write_bytes(tsv(PAIRS[:2]))
-    (place / "2.jsonl.gz").write_bytes(gzip.compress(jsonl(PAIRS[2:4])))
-    (place / "3.tsv.gz").write_bytes(gzip.compress(tsv(PAIRS[4:])))
+    (place / "2.jsonl.gz").write_bytes(packed(jsonl(PAIRS[2:4])))
+    (place / "3.tsv.gz").write_bytes(packed(tsv(PAIRS[4:])))
     return CorpusSettings(pairs=str(place))
 
 
 KINDS: dict[str, Callable[[Path], CorpusSettings]] = {
     "parallel": parallel,
-    "parallel .gz": lambda folder: parallel(folder, gzip.compress, ".gz"),
+    "parallel .gz": lambda folder: parallel(folder, packed, ".gz"),
     "parallel folders": parallel_folders,
     "tsv": lambda folder: one_file(folder, "p.tsv", tsv(PAIRS)),
     "tsv by name of its own": lambda folder: one_file(folder, "p.txt", tsv(PAIRS)),
-    "tsv .gz": lambda folder: one_file(folder, "p.tsv.gz", gzip.compress(tsv(PAIRS))),
+    "tsv .gz": lambda folder: one_file(folder, "p.tsv.gz", packed(tsv(PAIRS))),
     "tsv with other columns": lambda folder: one_file(
         folder,
         "p.tsv",
@@ -78,7 +83,7 @@ KINDS: dict[str, Callable[[Path], CorpusSettings]] = {
         target_column=1,
     ),
     "jsonl": lambda folder: one_file(folder, "p.jsonl", jsonl(PAIRS)),
-    "jsonl .gz": lambda folder: one_file(folder, "p.jsonl.gz", gzip.compress(jsonl(PAIRS))),
+    "jsonl .gz": lambda folder: one_file(folder, "p.jsonl.gz", packed(jsonl(PAIRS))),
     "jsonl by name of its own": lambda folder: one_file(folder, "p.txt", jsonl(PAIRS), format="jsonl"),
     "jsonl with other keys": lambda folder: one_file(
         folder, "p.jsonl", jsonl(PAIRS, "de", "en"), source_column="de", target_column="en"
@@ -104,9 +109,9 @@ def test_a_key_stands_for_the_content(tmp_path: Path, kind: str):
     changed = Path(third.pairs or third.target or "")
     changed = changed if changed.is_file() else sorted(changed.iterdir())[-1]
     content = changed.read_bytes()
-    packed = changed.suffix == ".gz"
+    compressed = changed.suffix == ".gz"
     extra = lines(["new"]) if third.pairs is None else tsv([Pair("new", "neu")])
-    changed.write_bytes(content + (gzip.compress(extra) if packed else extra))
+    changed.write_bytes(content + (gzip.compress(extra) if compressed else extra))
     keys = [open_corpus(settings, split="train").key() for settings in (first, second, third)]
     assert keys[0] == keys[1] != keys[2]
 

@@ -77,7 +77,7 @@ def _corpus(
     from manyheads.config.schema import CorpusSettings
 
     values: dict[str, Any] = {"source": source, "target": target, "pairs": pairs, "format": pairs_format}
-    trained_on = recipe.data.train
+    trained_on = recipe.data.corpora[0]
     if source is None and target is None and pairs is None and (task or trained_on.task):
         own = task in (None, trained_on.task)
         options = trained_on.options if own else {}

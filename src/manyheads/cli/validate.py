@@ -23,7 +23,8 @@ def validate(
     if files:
         from manyheads.data.corpora import open_corpus
 
-        open_corpus(settings.data.train, split="train")
+        for corpus in settings.data.corpora:
+            open_corpus(corpus, split="train")
         if settings.data.valid is not None:
             open_corpus(settings.data.valid, split="valid")
     if as_json:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -43,7 +43,8 @@ def explain(
 
 def _sentence(found: ErrorDetails, schema: type[BaseModel], lines: Mapping[KeyPath, int]) -> str:
     """Say one finding: the line if it is known, the key, what is wrong and the cure."""
-    path = tuple(str(part) for part in found["loc"])
+    # What stands in brackets says which form a value has (one corpus, or several) and is no key.
+    path = tuple(str(part) for part in found["loc"] if not str(part).startswith("("))
     key = ".".join(path)
     line = lines.get(path)
     place = f"line {line}: " if line else ""
@@ -66,7 +67,7 @@ def _sentence(found: ErrorDetails, schema: type[BaseModel], lines: Mapping[KeyPa
 def _known_keys(schema: type[BaseModel], path: KeyPath) -> list[str]:
     """Return the keys that the section at `path` may have."""
     section: type[BaseModel] | None = schema
-    for part in path:
+    for part in (part for part in path if not part.isdigit()):  # a place in a list
         field = section.model_fields.get(part) if section else None
         section = section_of(field.annotation) if field else None
     return list(section.model_fields) if section else []
@@ -74,6 +75,8 @@ def _known_keys(schema: type[BaseModel], path: KeyPath) -> list[str]:
 
 def section_of(annotation: Any) -> type[BaseModel] | None:  # noqa: ANN401
     """Return the section class inside an annotation such as `CorpusSettings | None`."""
+    if typing.get_origin(annotation) is Annotated:
+        return section_of(typing.get_args(annotation)[0])
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
@@ -86,7 +89,7 @@ def key_lines(text: str, *, origin: str = "recipe") -> dict[KeyPath, int]:
     lines: dict[KeyPath, int] = {}
 
     def visit(node: yaml.Node, path: KeyPath) -> None:
-        """Note the keys of a mapping and of those inside it."""
+        """Note the keys of a mapping, the places of a list, and those inside them."""
         if isinstance(node, yaml.MappingNode):
             for key, value in node.value:
                 inner = (*path, str(key.value))
@@ -97,6 +100,11 @@ def key_lines(text: str, *, origin: str = "recipe") -> dict[KeyPath, int]:
                         where=origin,
                     )
                 lines[inner] = key.start_mark.line + 1
+                visit(value, inner)
+        elif isinstance(node, yaml.SequenceNode):
+            for place, value in enumerate(node.value):
+                inner = (*path, str(place))
+                lines[inner] = value.start_mark.line + 1
                 visit(value, inner)
 
     root = yaml.compose(text, Loader=yaml.SafeLoader)

@@ -76,11 +76,19 @@ def parse_change(change: str) -> dict[str, Any]:
 
 def merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     """Return `under` with everything in `over` laid over it, section by section."""
-    result = dict(under)
-    for key, value in over.items():
-        below = result.get(key)
-        result[key] = merged(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
-    return result
+    return {**under, **{key: _laid_over(under.get(key), value) for key, value in over.items()}}
+
+
+def _laid_over(below: Any, value: Any) -> Any:  # noqa: ANN401
+    """Return a value laid over the one below; the entries of a list have numbers from 0 for keys."""
+    if isinstance(below, dict) and isinstance(value, dict):
+        return merged(below, value)
+    places = [str(place) for place in range(len(below))] if isinstance(below, list) else []
+    if isinstance(value, dict) and value and set(value) <= set(places):
+        return [
+            _laid_over(below[int(place)], value[place]) if place in value else below[int(place)] for place in places
+        ]
+    return value
 
 
 def recipe_text(recipe: Recipe) -> str:

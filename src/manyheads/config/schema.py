@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    model_validator,
+)
 
 
 def _no_truth_value(value: object) -> object:
@@ -55,6 +64,13 @@ class CorpusSettings(Settings):
     count: Positive = Field(100_000, description="Number of pairs to generate.")
     seed: int = Field(1, description="Seed of the generated pairs.")
     options: dict[str, Any] = Field(default_factory=dict, description="Options of the generated task.")
+    weight: Annotated[float, Number, Field(gt=0.0, allow_inf_nan=False)] = Field(
+        1.0, description="How often its pairs are seen in an epoch, relative to once."
+    )
+    tag: str | None = Field(
+        None,
+        description="A token put before each source sentence of this corpus, such as <bt> for back-translated text.",
+    )
 
     @model_validator(mode="after")
     def _one_origin(self) -> Self:
@@ -66,11 +82,39 @@ class CorpusSettings(Settings):
             raise ValueError("give exactly one of: source and target, pairs, task")
         return self
 
+    @model_validator(mode="after")
+    def _tag_is_a_token(self) -> Self:
+        """A tag is one token of its own: no white space, and none of those that mean something else."""
+        if self.tag is not None and (len(self.tag.split()) != 1 or self.tag != self.tag.strip()):
+            raise ValueError(f"the tag {self.tag!r} must be one word, without white space")
+        if self.tag in ("<pad>", "<unk>", "<s>", "</s>"):
+            raise ValueError(f"the tag {self.tag} is a special token already: choose another")
+        return self
+
+
+def _one_or_several(value: object) -> str:
+    """Say which of its two forms `data.train` has. The brackets mark what is no key, for `messages`."""
+    return "(several)" if isinstance(value, list | tuple) else "(one)"
+
+
+def _plain_if_alone(value: CorpusSettings | tuple[CorpusSettings, ...]) -> CorpusSettings | tuple[CorpusSettings, ...]:
+    """A list of one corpus is that corpus, so that both ways to write it are the same recipe."""
+    if value == ():
+        raise ValueError("name at least one corpus")
+    return value[0] if isinstance(value, tuple) and len(value) == 1 else value
+
+
+OneOrSeveral = Annotated[
+    Annotated[CorpusSettings, Tag("(one)")] | Annotated[tuple[CorpusSettings, ...], Tag("(several)")],
+    Discriminator(_one_or_several),
+    AfterValidator(_plain_if_alone),
+]
+
 
 class DataSettings(Settings):
     """The corpora of a run."""
 
-    train: CorpusSettings = Field(description="What the model learns from.")
+    train: OneOrSeveral = Field(description="What the model learns from: one corpus, or a list of them.")
     valid: CorpusSettings | None = Field(None, description="What its progress is measured on.")
     held_out: Natural = Field(0, description="Pairs cut off the training data for validation where `valid` is missing.")
     max_length: Positive = Field(256, description="Longest sequence in tokens, on either side, that is trained on.")
@@ -79,6 +123,17 @@ class DataSettings(Settings):
     )
     source_language: str | None = Field(None, description="Language code of the source, for the card and the server.")
     target_language: str | None = Field(None, description="Language code of the target.")
+
+    @property
+    def corpora(self) -> tuple[CorpusSettings, ...]:
+        """The training corpora, be it one or several."""
+        return self.train if isinstance(self.train, tuple) else (self.train,)
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of all corpora, each once."""
+        every = [*self.corpora, self.valid] if self.valid else self.corpora
+        return tuple(dict.fromkeys(corpus.tag for corpus in every if corpus.tag is not None))
 
 
 TokenizerKind = Literal["bpe", "unigram", "characters", "symbols"]
@@ -110,12 +165,31 @@ class TokenizerSettings(Settings):
     start: Literal["start", "end", "pad"] = Field(
         "start", description="The token a target begins with: <s>, </s> or <pad>."
     )
+    sampling: Probability = Field(
+        0.0,
+        description=(
+            "Subword sampling in training: the probability that a BPE merge is left out (BPE-dropout), "
+            "or the α of unigram sampling (the smaller, the freer); 0 always takes the same pieces."
+        ),
+    )
+
+    @property
+    def target_kind(self) -> TokenizerKind:
+        """The kind of the target's tokenizer."""
+        return self.target.kind if self.target else self.kind
 
     @model_validator(mode="after")
     def _target_needs_its_own(self) -> Self:
         """A target tokenizer contradicts a shared one."""
         if self.shared and self.target is not None:
             raise ValueError("a shared tokenizer has no settings of the target's own: set shared to false")
+        return self
+
+    @model_validator(mode="after")
+    def _sampling_needs_subwords(self) -> Self:
+        """Characters and symbols have one way to spell a text."""
+        if self.sampling and not {"bpe", "unigram"} & {self.kind, self.target_kind}:
+            raise ValueError(f"sampling needs subwords (kind: bpe or unigram); {self.kind} can be cut in one way only")
         return self
 
 

@@ -5,18 +5,27 @@ at most so many padded tokens. Because the cut depends on lengths alone, every e
 the same sizes, so batch i of the whole run is found by division. What changes from epoch to epoch is which sentences of
 one length class stand at its ranks, and the order of the batches; both are computed orders (see `shuffling`), so
 resuming at step one million costs as much as starting.
+
+Of several corpora (see `mixture`), each has length classes of its own. A class of n members has about weight · n ranks
+in an epoch, which take its members from an endless row of shuffled passes: where one epoch stops, the next goes on.
+
+With subword sampling, the sentences of batch i are cut into other pieces when it is laid out, by draws that depend on
+the seed and on i. The batches stay those that the stored lengths make, so one may then hold more tokens than asked for.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from manyheads.data.mixture import Mixture
 from manyheads.data.shuffling import RandomOrder
-from manyheads.data.store import Store
+from manyheads.data.store import Side, Store
+from manyheads.data.subword_sampling import Resampling
 from manyheads.errors import ManyheadsError
 
 GRAIN = 4  # lengths within the same multiple of this are interchangeable between batches
@@ -48,29 +57,50 @@ class SpecialTokens:
 class Batches:
     """The endless sequence of a run's batches; `batches[i]` is the same whenever it is asked for."""
 
-    def __init__(self, store: Store, *, tokens: int, seed: int, special: SpecialTokens) -> None:
-        self._store = store
+    def __init__(
+        self,
+        store: Store | Mixture,
+        *,
+        tokens: int,
+        seed: int,
+        special: SpecialTokens,
+        resampling: Mapping[Side, Resampling] | None = None,
+    ) -> None:
+        self._store = store if isinstance(store, Mixture) else Mixture([store], [1.0])
         self._seed = seed
         self._special = special
-        source, target = store.lengths("source"), store.lengths("target")
-        longest = int(max(source.max(), target.max()))
+        self._resampling = resampling or {}
+        longest = self._rank()
         if longest > tokens:
             raise ManyheadsError(
                 f"a sentence of {longest:,} tokens does not fit into a batch of {tokens:,}.",
                 where="training.batch_tokens",
                 cure="Raise it, or lower data.max_length.",
             )
-        source_class, target_class = -(-source // GRAIN), -(-target // GRAIN)
-        classes = target_class.astype(np.int64) << 32 | source_class
-        self._ranked = np.argsort(classes, kind="stable")
-        ordered = classes[self._ranked]
-        self._class_starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1], True])
-        widths = np.maximum(source_class, target_class)[self._ranked] * GRAIN
-        self._cuts = _cut(np.minimum(widths, longest), tokens)
+        widths = np.minimum(self._class_widths, longest).astype(np.int32)
+        self._cuts = _cut(np.repeat(widths, np.diff(self._rank_starts)), tokens)
+
+    def _rank(self) -> int:
+        """Order the pairs by length class, give each class its ranks, and return the longest length there is."""
+        source, target = self._store.lengths("source"), self._store.lengths("target")
+        longest = int(max(source.max(), target.max()))
+        classes = -(-target // GRAIN).astype(np.int64) << 40
+        classes |= -(-source // GRAIN).astype(np.int64) << 16
+        classes |= self._store.origins()
+        del source, target  # corpora are large: nothing of their size is kept longer than it is needed
+        compact = np.int32 if len(classes) < 2**31 else np.int64
+        self._members_by_class = np.argsort(classes, kind="stable").astype(compact)
+        classes.sort()
+        self._class_starts = np.flatnonzero(np.r_[True, classes[1:] != classes[:-1], True])
+        kinds = classes[self._class_starts[:-1]]
+        self._class_widths = np.maximum(kinds >> 40, kinds >> 16 & 0xFF_FFFF) * GRAIN
+        weights = np.array(self._store.weights)[kinds & 0xFFFF]
+        self._rank_starts = np.r_[0, _shares(np.diff(self._class_starts), weights, kinds & 0xFFFF).cumsum()]
+        return longest
 
     @property
     def per_epoch(self) -> int:
-        """How many batches hold every sentence once."""
+        """How many batches make an epoch, in which a corpus of weight 1 is seen once."""
         return len(self._cuts) - 1
 
     def __getitem__(self, index: int) -> Batch:
@@ -78,32 +108,64 @@ class Batches:
         epoch, place = divmod(index, self.per_epoch)
         order = RandomOrder(self.per_epoch, self._seed, epoch)
         number = int(order(np.array([place]))[0])
-        return self.layout(self._members(number, epoch))
+        return self.layout(self._members(number, epoch), index)
 
     def _members(self, number: int, epoch: int) -> NDArray[np.int64]:
         """Return which sentences batch `number` of an epoch holds."""
         ranks = np.arange(self._cuts[number], self._cuts[number + 1])
-        classes = np.searchsorted(self._class_starts, ranks, side="right") - 1
+        classes = np.searchsorted(self._rank_starts, ranks, side="right") - 1
+        return np.concatenate(
+            [
+                self._draw(int(length_class), epoch, ranks[classes == length_class])
+                for length_class in np.unique(classes)
+            ]
+        )
+
+    def _draw(self, length_class: int, epoch: int, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return which sentences stand at an epoch's ranks of one class."""
+        begin, end = self._class_starts[length_class], self._class_starts[length_class + 1]
+        first_rank, end_rank = self._rank_starts[length_class], self._rank_starts[length_class + 1]
+        draws = epoch * int(end_rank - first_rank) + ranks - first_rank
+        passes, places = np.divmod(draws, end - begin)
         members = np.empty_like(ranks)
-        for length_class in np.unique(classes):
-            begin, end = self._class_starts[length_class], self._class_starts[length_class + 1]
-            here = classes == length_class
-            order = RandomOrder(int(end - begin), self._seed, epoch, int(length_class))
-            members[here] = self._ranked[begin + order(ranks[here] - begin)]
+        for one in np.unique(passes):
+            order = RandomOrder(int(end - begin), self._seed, int(one), length_class)
+            members[passes == one] = self._members_by_class[begin + order(places[passes == one])]
         return members
 
-    def layout(self, pairs: NDArray[np.int64]) -> Batch:
-        """Lay the given pairs [B] out as a batch."""
-        source, source_lengths = self._store.rows("source", pairs, padding=self._special.pad)
-        target, target_lengths = self._store.rows("target", pairs, padding=self._special.pad)
+    def layout(self, pairs: NDArray[np.int64], index: int) -> Batch:
+        """Lay the given pairs [B] out as batch `index`."""
+        source, source_lengths = self._rows("source", pairs, index)
+        target, target_lengths = self._rows("target", pairs, index)
         shifted = np.roll(target, 1, axis=1)
         shifted[:, 0] = self._special.start
         # The end token is never an input: a row that is shorter than the batch would carry it at its end.
         shifted[np.arange(target.shape[1]) >= target_lengths[:, None]] = self._special.pad
         return Batch(source, source_lengths, shifted, target, target_lengths, pairs)
 
+    def _rows(self, side: Side, pairs: NDArray[np.int64], index: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return one side of the pairs [B] as ids [B, S] and lengths [B], cut anew where that was asked for."""
+        ids, lengths = self._store.rows(side, pairs, padding=self._special.pad)
+        if side not in self._resampling:
+            return ids, lengths
+        return self._resampling[side](ids, lengths, padding=self._special.pad, seed=(self._seed, index, side))
 
-def _cut(widths: NDArray[np.int64], tokens: int) -> NDArray[np.int64]:
+
+def _shares(sizes: NDArray[np.int64], weights: NDArray[np.float64], origins: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many ranks each class has in an epoch: its size times its weight, but one at least.
+
+    What rounding adds or takes is made good by the next class of the same corpus, so that the sums are right.
+    """
+    owed = dict.fromkeys(origins.tolist(), 0.0)
+    shares = []
+    for size, weight, origin in zip(sizes.tolist(), weights.tolist(), origins.tolist(), strict=True):
+        wanted = size * weight + owed[origin]
+        shares.append(max(1, round(wanted)))
+        owed[origin] = wanted - shares[-1]
+    return np.array(shares, dtype=np.int64)
+
+
+def _cut(widths: NDArray[np.int32], tokens: int) -> NDArray[np.int64]:
     """Cut ranked sentences into batches of at most `tokens` padded tokens; return the boundaries."""
     cuts = [0]
     while (begin := cuts[-1]) < len(widths):

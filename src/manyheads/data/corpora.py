@@ -9,7 +9,7 @@ import hashlib
 import heapq
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, zip_longest
 from pathlib import Path
 
@@ -218,7 +218,9 @@ class Part(Corpus):
                 cure="Give validation data (data.valid) or a smaller data.held_out.",
             )
         self._largest = smallest[held_out - 1]
-        self._targets = {pair.target for pair in whole.pairs() if self._is_held_out(pair)}
+        validating = [pair for pair in whole.pairs() if self._is_held_out(pair)]
+        self.sources = frozenset(pair.source for pair in validating)
+        self.targets = frozenset(pair.target for pair in validating)
 
     def _is_held_out(self, pair: Pair) -> bool:
         """Whether the hash of the source is among the smallest."""
@@ -232,7 +234,7 @@ class Part(Corpus):
         """Yield this part's pairs with their lines in the whole."""
         for number, pair in self.whole.numbered():
             held_out = self._is_held_out(pair)
-            if held_out if self.validation else not held_out and pair.target not in self._targets:
+            if held_out if self.validation else not held_out and pair.target not in self.targets:
                 yield number, pair
 
     def key(self) -> str:
@@ -243,6 +245,83 @@ class Part(Corpus):
         """Return where the whole comes from and which part this is."""
         part = "held out of" if self.validation else "without what is held out of"
         return f"{part} {self.whole.origin()}"
+
+
+class Without(Corpus):
+    """A corpus without the sentences that are held out of another one."""
+
+    def __init__(self, whole: Corpus, held_out: Part) -> None:
+        self.whole = whole
+        self.held_out = held_out
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield the pairs neither side of which is held out, in the order of the whole."""
+        return (pair for _, pair in self.numbered())
+
+    def numbered(self) -> Iterator[tuple[int, Pair]]:
+        """Yield these pairs with their lines in the whole."""
+        for number, pair in self.whole.numbered():
+            if pair.source not in self.held_out.sources and pair.target not in self.held_out.targets:
+                yield number, pair
+
+    def key(self) -> str:
+        """Return the whole's key and that of what is held out."""
+        return f"{self.whole.key()} without what is {self.held_out.key()}"
+
+    def origin(self) -> str:
+        """Return where the whole comes from."""
+        return f"{self.whole.origin()} (without what is held out)"
+
+
+class Tagged(Corpus):
+    """A corpus with a tag before each source sentence, by which a model tells it from others."""
+
+    def __init__(self, whole: Corpus, tag: str) -> None:
+        self.whole = whole
+        self.tag = tag
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield the pairs with the tag; an empty source stays empty."""
+        return (pair for _, pair in self.numbered())
+
+    def numbered(self) -> Iterator[tuple[int, Pair]]:
+        """Yield these pairs with their lines in the whole."""
+        for number, pair in self.whole.numbered():
+            yield number, Pair(f"{self.tag} {pair.source}" if pair.source.strip() else "", pair.target)
+
+    def key(self) -> str:
+        """Return the tag and the whole's key."""
+        return f"tagged {self.tag} {self.whole.key()}"
+
+    def origin(self) -> str:
+        """Return where the whole comes from, and the tag."""
+        return f"{self.whole.origin()} (tagged {self.tag})"
+
+
+class Together(Corpus):
+    """Several corpora as one, in turns, so that whoever reads the beginning has seen something of each."""
+
+    def __init__(self, corpora: Sequence[Corpus]) -> None:
+        self.corpora = tuple(corpora)
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield a pair of each corpus in turn, as long as it has any."""
+        going = [corpus.pairs() for corpus in self.corpora]
+        while going:
+            for pairs in list(going):
+                pair = next(pairs, None)
+                if pair is None:
+                    going.remove(pairs)
+                else:
+                    yield pair
+
+    def key(self) -> str:
+        """Return the keys of all."""
+        return " and ".join(corpus.key() for corpus in self.corpora)
+
+    def origin(self) -> str:
+        """Return where each comes from."""
+        return "; ".join(corpus.origin() for corpus in self.corpora)
 
 
 def _hash(text: str) -> bytes:

@@ -8,12 +8,14 @@ that name only when it is complete.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import itertools
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal
@@ -130,7 +132,8 @@ def _build(
     dtype: IdType = np.dtype(np.uint16) if largest <= 1 << 16 else np.dtype(np.uint32)
     try:
         draft.mkdir(parents=True)
-        tally = _write_ids(draft, corpus, tokenizers, settings, dtype, threads, report)
+        with _collector_paused():
+            tally = _write_ids(draft, corpus, tokenizers, settings, dtype, threads, report)
         if tally.pairs == 0:
             raise ManyheadsError(
                 f"no usable pair is left: {tally.empty:,} have an empty side, {tally.too_long:,} are too long.",
@@ -151,6 +154,18 @@ def _build(
         shutil.rmtree(draft, ignore_errors=True)
 
 
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Pause Python's search for cycles: lists of ids have none, and looking for them takes as long as tokenising."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 def _write_ids(
     draft: Path,
     corpus: Corpus,
@@ -164,47 +179,53 @@ def _write_ids(
     tally = Tally()
     writers = {side: _Writer(draft, side, dtype) for side in _SIDES}
     try:
-        for chunk in _chunks(corpus.numbered()):
-            encoded = zip(
-                (number for number, _ in chunk),
-                tokenizers.source.encode_all([pair.source for _, pair in chunk], threads=threads),
-                tokenizers.target.encode_all([pair.target for _, pair in chunk], threads=threads),
-                strict=True,
-            )
-            for number, source, target in encoded:
-                if _accept(source, target, number, settings, tally):
-                    writers["source"].add(source[: settings.max_length])
-                    writers["target"].add(target[: settings.max_length])
-            for writer in writers.values():
-                writer.flush()
+        for numbers, pairs in _chunks(corpus.numbered()):
+            sources, targets = zip(*pairs, strict=True)
+            source = tokenizers.source.encode_all(sources, threads=threads)
+            target = tokenizers.target.encode_all(targets, threads=threads)
+            kept = _accept(_lengths(source), _lengths(target), numbers, settings, tally)
+            writers["source"].write(source, kept, longest=settings.max_length)
+            writers["target"].write(target, kept, longest=settings.max_length)
             if report:
-                report(chunk[-1][0])
+                report(numbers[-1])
     finally:
         for writer in writers.values():
             writer.close()
     return tally
 
 
-def _accept(source: list[int], target: list[int], number: int, settings: DataSettings, tally: Tally) -> bool:
-    """Decide whether a pair is stored, and count why not."""
-    if not source or not target:
-        tally.empty += 1
-        tally.first_empty = tally.first_empty or number
-        return False
-    longest = max(len(source), len(target))
-    if longest > settings.max_length:
-        tally.too_long += 1
-        tally.first_too_long = tally.first_too_long or number
+def _lengths(sequences: list[list[int]]) -> NDArray[np.int64]:
+    """Return the lengths of sequences."""
+    return np.fromiter(map(len, sequences), dtype=np.int64, count=len(sequences))
+
+
+def _accept(
+    source: NDArray[np.int64],
+    target: NDArray[np.int64],
+    numbers: Sequence[int],
+    settings: DataSettings,
+    tally: Tally,
+) -> NDArray[np.bool_]:
+    """Decide by their lengths [chunk] which pairs are stored, and count why others are not."""
+    empty = np.minimum(source, target) == 0
+    longest = np.maximum(source, target)
+    too_long = ~empty & (longest > settings.max_length)
+    if empty.any():
+        tally.empty += int(empty.sum())
+        tally.first_empty = tally.first_empty or numbers[int(empty.argmax())]
+    if too_long.any():
+        first = int(too_long.argmax())
+        tally.too_long += int(too_long.sum())
+        tally.first_too_long = tally.first_too_long or numbers[first]
         if settings.too_long == "stop":
             raise ManyheadsError(
-                f"line {number:,} has {longest:,} tokens; at most {settings.max_length:,} are allowed.",
+                f"line {numbers[first]:,} has {longest[first]:,} tokens; at most {settings.max_length:,} are allowed.",
                 where="data.max_length",
                 cure="Raise data.max_length, or set data.too_long to skip or truncate.",
             )
-        if settings.too_long == "skip":
-            return False
-    tally.pairs += 1
-    return True
+    kept: NDArray[np.bool_] = ~(empty | too_long) if settings.too_long == "skip" else ~empty
+    tally.pairs += int(kept.sum())
+    return kept
 
 
 class _Writer:
@@ -214,22 +235,22 @@ class _Writer:
         self._ids: BinaryIO = (folder / f"{side}.ids").open("wb")
         self._offsets: BinaryIO = (folder / f"{side}.offsets").open("wb")
         self._dtype = dtype
-        self._pending: list[list[int]] = []
         self._written = 0
         self._offsets.write(np.zeros(1, dtype=np.int64).tobytes())
 
-    def add(self, ids: list[int]) -> None:
-        """Take one more sequence; the end token is added here."""
-        self._pending.append([*ids, END])
-
-    def flush(self) -> None:
-        """Write what was added since the last time."""
-        lengths = np.fromiter(map(len, self._pending), dtype=np.int64, count=len(self._pending))
-        flat = np.fromiter(itertools.chain.from_iterable(self._pending), dtype=self._dtype, count=int(lengths.sum()))
+    def write(self, sequences: list[list[int]], kept: NDArray[np.bool_], *, longest: int) -> None:
+        """Append the sequences that are kept, cut to the longest length; the end token is added here."""
+        chosen: Iterable[list[int]] = itertools.compress(sequences, kept.tolist())
+        rows = [ids if len(ids) <= longest else ids[:longest] for ids in chosen]
+        lengths = _lengths(rows)
+        ends = (lengths + 1).cumsum()
+        flat = np.full(int(ends[-1]) if rows else 0, END, dtype=self._dtype)
+        inside = np.ones(len(flat), dtype=bool)
+        inside[ends - 1] = False
+        flat[inside] = np.fromiter(itertools.chain.from_iterable(rows), dtype=self._dtype, count=int(lengths.sum()))
         self._ids.write(flat.tobytes())
-        self._offsets.write((self._written + lengths.cumsum()).tobytes())
-        self._written += int(lengths.sum())
-        self._pending.clear()
+        self._offsets.write((self._written + ends).tobytes())
+        self._written += len(flat)
 
     def close(self) -> None:
         """Close both files."""
@@ -237,7 +258,8 @@ class _Writer:
         self._offsets.close()
 
 
-def _chunks(pairs: Iterator[tuple[int, Pair]]) -> Iterator[list[tuple[int, Pair]]]:
-    """Yield the numbered pairs in lists of at most `CHUNK`."""
+def _chunks(pairs: Iterator[tuple[int, Pair]]) -> Iterator[tuple[Sequence[int], Sequence[Pair]]]:
+    """Yield at most `CHUNK` pairs at a time, and their numbers."""
     while chunk := list(itertools.islice(pairs, CHUNK)):
-        yield chunk
+        numbers, these = zip(*chunk, strict=True)
+        yield numbers, these

@@ -19,6 +19,7 @@ from manyheads.data.pairs import Pair
 from manyheads.errors import ManyheadsError
 
 PAD, UNKNOWN, START, END = 0, 1, 2, 3
+SPACE = "▁"  # SentencePiece's sign for the space before a word
 DEFAULT_VOCABULARY = 8000  # or as many pieces as a small corpus allows
 TRAINING_SENTENCES = 2_000_000  # more than this teaches a tokenizer nothing new, and takes memory
 
@@ -70,6 +71,15 @@ class Tokenizer:
         """Return every piece in the order of the ids."""
         return self.pieces(range(len(self)))
 
+    def scores(self) -> list[float]:
+        """Return every piece's score: how early it is merged (BPE), or its log-probability (unigram)."""
+        return [self._processor.get_score(i) for i in range(len(self))]
+
+    def is_special(self, number: int) -> bool:
+        """Whether an id stands for something else than the text of its piece: padding, an unknown, a byte."""
+        processor = self._processor
+        return bool(processor.is_control(number) or processor.is_unknown(number) or processor.is_byte(number))
+
 
 @dataclass(frozen=True)
 class Tokenizers:
@@ -104,18 +114,23 @@ class Tokenizers:
         return cls(Tokenizer.load(folder / "source.model"), Tokenizer.load(folder / "target.model"))
 
 
-def train_tokenizers(pairs: Iterable[Pair], settings: TokenizerSettings) -> Tokenizers:
-    """Train the tokenizers of both sides on pairs, which are read once (shared) or twice."""
+def train_tokenizers(pairs: Iterable[Pair], settings: TokenizerSettings, tags: Sequence[str] = ()) -> Tokenizers:
+    """Train the tokenizers of both sides on pairs, which are read once (shared) or twice.
+
+    A tag that stands before a source is one piece of it.
+    """
     pairs = _sample(pairs)
     if settings.shared:
         both = (side for pair in pairs for side in pair)
-        shared = train_tokenizer(both, settings, kind=settings.kind, vocabulary=settings.vocabulary)
+        shared = train_tokenizer(both, settings, kind=settings.kind, vocabulary=settings.vocabulary, tags=tags)
         return Tokenizers(shared, shared)
     rows = list(pairs)
     own = settings.target
     kind, vocabulary = (own.kind, own.vocabulary) if own else (settings.kind, settings.vocabulary)
     return Tokenizers(
-        train_tokenizer((row.source for row in rows), settings, kind=settings.kind, vocabulary=settings.vocabulary),
+        train_tokenizer(
+            (row.source for row in rows), settings, kind=settings.kind, vocabulary=settings.vocabulary, tags=tags
+        ),
         train_tokenizer((row.target for row in rows), settings, kind=kind, vocabulary=vocabulary),
     )
 
@@ -129,7 +144,12 @@ def _sample(pairs: Iterable[Pair]) -> Iterator[Pair]:
 
 
 def train_tokenizer(
-    texts: Iterable[str], settings: TokenizerSettings, *, kind: TokenizerKind, vocabulary: int | None
+    texts: Iterable[str],
+    settings: TokenizerSettings,
+    *,
+    kind: TokenizerKind,
+    vocabulary: int | None,
+    tags: Sequence[str] = (),
 ) -> Tokenizer:
     """Train one tokenizer; without a vocabulary size, characters and symbols take all they find."""
     subwords = kind in ("bpe", "unigram")
@@ -150,12 +170,26 @@ def train_tokenizer(
             unk_id=UNKNOWN,
             bos_id=START,
             eos_id=END,
+            user_defined_symbols=[tag_piece(tag) for tag in tags],
             max_sentence_length=1_000_000,
             minloglevel=2,
         )
     except (RuntimeError, OSError) as error:
         raise _explain(str(error), vocabulary) from None
-    return Tokenizer(model.getvalue())
+    tokenizer = Tokenizer(model.getvalue())
+    for tag in tags:
+        if len(tokenizer.encode(tag)) != 1:
+            raise ManyheadsError(
+                f"the tag '{tag}' cannot be one token of a tokenizer of {kind}.",
+                where="data.train",
+                cure="Choose one of plain letters in brackets, such as <bt>.",
+            )
+    return tokenizer
+
+
+def tag_piece(tag: str) -> str:
+    """Return how a tag is written in a vocabulary: as a word, with SentencePiece's sign for the space before it."""
+    return f"{SPACE}{tag}"
 
 
 def _explain(message: str, vocabulary: int | None) -> ManyheadsError:

@@ -11,13 +11,15 @@ from dataclasses import dataclass
 
 import torch
 
-from manyheads.config.schema import ModelConfig, Recipe
+from manyheads.config.schema import DataSettings, ModelConfig, Recipe
 from manyheads.data.batching import Batches, SpecialTokens
-from manyheads.data.corpora import Corpus, Part, open_corpus
+from manyheads.data.corpora import Corpus, Part, Tagged, Together, Without, open_corpus
 from manyheads.data.files import resolve
+from manyheads.data.mixture import Mixture
 from manyheads.data.pairs import Pair
 from manyheads.data.store import Store, open_store
-from manyheads.data.tokenizers import END, PAD, START, UNKNOWN, Tokenizers, train_tokenizers
+from manyheads.data.subword_sampling import resampling
+from manyheads.data.tokenizers import END, PAD, START, UNKNOWN, Tokenizers, tag_piece, train_tokenizers
 from manyheads.errors import ManyheadsError
 from manyheads.exchange.vectors import load_vectors
 from manyheads.models.builder import build_model
@@ -39,7 +41,7 @@ class Preparation:
     tokenizers: Tokenizers
     config: ModelConfig
     corpus: Corpus
-    store: Store
+    store: Mixture
     batches: Batches
     valid_pairs: list[Pair]
     valid_batches: Batches
@@ -50,7 +52,8 @@ def prepare(recipe: Recipe, run: RunFolder, *, threads: int, tell: Tell, begun: 
 
     Where another process has `begun` the run, nothing is written into its folder.
     """
-    train, valid = open_corpora(recipe)
+    corpora, valid = open_corpora(recipe)
+    train = corpora[0] if len(corpora) == 1 else Together(corpora)
     if not begun:
         changed = run.begin(recipe)
         if changed:
@@ -59,11 +62,16 @@ def prepare(recipe: Recipe, run: RunFolder, *, threads: int, tell: Tell, begun: 
     config = _config(recipe, tokenizers)
     if not begun:
         run.write_config(config)
-    store = open_store(train, tokenizers, recipe.data, threads=threads, report=_milestones(tell))
+    stores = [
+        open_store(corpus, tokenizers, recipe.data, threads=threads, report=_milestones(tell)) for corpus in corpora
+    ]
+    store = Mixture(stores, [corpus.weight for corpus in recipe.data.corpora])
     valid_store = open_store(valid, tokenizers, recipe.data, threads=threads)
     _tell_tally(store, valid_store, tell)
     special = SpecialTokens(pad=config.pad, start=config.start)
     tokens = recipe.training.batch_tokens
+    whole = [tag_piece(tag) for tag in recipe.data.tags]
+    sampled = resampling(tokenizers, recipe.tokenizer, longest=recipe.data.max_length, whole=whole)
     return Preparation(
         recipe=recipe,
         run=run,
@@ -71,7 +79,7 @@ def prepare(recipe: Recipe, run: RunFolder, *, threads: int, tell: Tell, begun: 
         config=config,
         corpus=train,
         store=store,
-        batches=Batches(store, tokens=tokens, seed=recipe.seed, special=special),
+        batches=Batches(store, tokens=tokens, seed=recipe.seed, special=special, resampling=sampled),
         valid_pairs=[pair for pair in valid.pairs() if _is_usable(pair, tokenizers, recipe.data.max_length)],
         valid_batches=Batches(valid_store, tokens=tokens, seed=recipe.seed, special=special),
     )
@@ -98,19 +106,31 @@ def _is_usable(pair: Pair, tokenizers: Tokenizers, longest: int) -> bool:
     return min(lengths) > 0 and max(lengths) <= longest
 
 
-def open_corpora(recipe: Recipe) -> tuple[Corpus, Corpus]:
-    """Return the training and the validation corpus, the latter cut off the former where the recipe says so."""
-    train = open_corpus(recipe.data.train, split="train")
-    if recipe.data.valid is not None:
-        return train, open_corpus(recipe.data.valid, split="valid")
-    if recipe.data.held_out == 0:
+def open_corpora(recipe: Recipe) -> tuple[list[Corpus], Corpus]:
+    """Return the training corpora, with their tags, and the validation corpus."""
+    train, valid = _split(recipe.data)
+    return [_tagged(corpus, own.tag) for corpus, own in zip(train, recipe.data.corpora, strict=True)], valid
+
+
+def _split(settings: DataSettings) -> tuple[list[Corpus], Corpus]:
+    """Return the training corpora and the validation corpus, cut off the first of them where the recipe says so."""
+    train = [open_corpus(corpus, split="train") for corpus in settings.corpora]
+    if settings.valid is not None:
+        return train, _tagged(open_corpus(settings.valid, split="valid"), settings.valid.tag)
+    if settings.held_out == 0:
         raise ManyheadsError(
             "there is no validation data, so progress could not be measured.",
             where="data",
             cure="Give data.valid, or cut some pairs off the training data with data.held_out: 1000",
         )
-    held_out = recipe.data.held_out
-    return Part(train, held_out=held_out, validation=False), Part(train, held_out=held_out, validation=True)
+    first, *others = train
+    rest, valid = (Part(first, held_out=settings.held_out, validation=validation) for validation in (False, True))
+    return [rest, *(Without(other, valid) for other in others)], valid
+
+
+def _tagged(corpus: Corpus, tag: str | None) -> Corpus:
+    """Return the corpus with its tag, if it has one."""
+    return corpus if tag is None else Tagged(corpus, tag)
 
 
 def _tokenizers(recipe: Recipe, run: RunFolder, corpus: Corpus, tell: Tell) -> Tokenizers:
@@ -121,7 +141,7 @@ def _tokenizers(recipe: Recipe, run: RunFolder, corpus: Corpus, tell: Tell) -> T
         tokenizers = RunFolder.open(recipe.start_from).tokenizers()
         run.write_tokenizers(tokenizers)
         return tokenizers
-    tokenizers = train_tokenizers(corpus.pairs(), recipe.tokenizer)
+    tokenizers = train_tokenizers(corpus.pairs(), recipe.tokenizer, recipe.data.tags)
     run.write_tokenizers(tokenizers)
     sizes = f"{len(tokenizers.source):,}"
     if not tokenizers.shared:
@@ -143,17 +163,25 @@ def _config(recipe: Recipe, tokenizers: Tokenizers) -> ModelConfig:
     )
 
 
-def _tell_tally(store: Store, valid: Store, tell: Tell) -> None:
+def _tell_tally(mixture: Mixture, valid: Store, tell: Tell) -> None:
     """Say how much data there is and what was left out of it."""
-    tally = store.tally
     tell(
-        f"{tally.pairs:,} training pairs with {store.tokens('source'):,} + {store.tokens('target'):,} tokens, "
+        f"{len(mixture):,} training pairs with {mixture.tokens('source'):,} + {mixture.tokens('target'):,} tokens, "
         f"{valid.tally.pairs:,} for validation."
     )
-    if tally.empty:
-        tell(f"{tally.empty:,} pairs with an empty side were skipped (the first at line {tally.first_empty:,}).")
-    if tally.too_long:
-        tell(f"{tally.too_long:,} pairs were longer than data.max_length (the first at line {tally.first_too_long:,}).")
+    for number, store in enumerate(mixture.stores, start=1):
+        tally = store.tally
+        corpus = f"Corpus {number}: " if len(mixture.stores) > 1 else ""
+        if tally.empty:
+            tell(
+                f"{corpus}{tally.empty:,} pairs with an empty side were skipped "
+                f"(the first at line {tally.first_empty:,})."
+            )
+        if tally.too_long:
+            tell(
+                f"{corpus}{tally.too_long:,} pairs were longer than data.max_length "
+                f"(the first at line {tally.first_too_long:,})."
+            )
 
 
 def fresh_model(preparation: Preparation, *, device: torch.device, tell: Tell) -> SequenceToSequence:

@@ -14,7 +14,7 @@ from string import ascii_lowercase
 from typing import ClassVar
 
 from manyheads.data.pairs import Pair
-from manyheads.data.tasks.drawing import Split, collect, number_below, pick, source_of_chance, split_of
+from manyheads.data.tasks.drawing import Split, collect, number_below, pick_many, source_of_chance, split_of
 from manyheads.data.tasks.options import check_range, check_whole_number
 
 _LONGEST = 100_000
@@ -59,7 +59,7 @@ class _SequenceTask:
         known = alphabet(self.symbols)
         while True:
             length = self.min_length + number_below(random, self.max_length - self.min_length + 1)
-            symbols = [pick(random, known) for _ in range(length)]
+            symbols = pick_many(random, known, length)
             source = " ".join(symbols)
             yield Pair(source, " ".join(self.answer(symbols))) if split_of(source) == split else None
 
