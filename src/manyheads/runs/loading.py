@@ -72,9 +72,10 @@ def whole(tensor: Tensor) -> Tensor:
 def share(whole: Tensor, *, like: Tensor) -> Tensor:
     """Return this process's part of a whole tensor, laid out as another is, on its device and of its type."""
     whole = whole.to(device=like.device, dtype=like.dtype)
-    if not hasattr(like, "placements"):
+    if not hasattr(like, "full_tensor"):
         return whole
-    from torch.distributed.tensor import distribute_tensor  # a second's import that nobody else needs
+    from torch.distributed.tensor import DTensor, distribute_tensor  # a second's import that nobody else needs
 
+    assert isinstance(like, DTensor)
     # Every process has the whole, so nothing need be sent.
     return distribute_tensor(whole, like.device_mesh, like.placements, src_data_rank=None)

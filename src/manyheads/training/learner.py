@@ -23,6 +23,7 @@ from manyheads.training.distributed import World
 from manyheads.training.moving_average import MovingAverage
 from manyheads.training.objectives import TensorBatch, TranslationObjective
 from manyheads.training.optimiser import make_optimiser, optimiser_arrays, restore_optimiser
+from manyheads.training.precision import choose_precision
 from manyheads.training.schedule import learning_rate
 
 
@@ -54,7 +55,11 @@ class Learner:
     def __init__(self, model: SequenceToSequence, recipe: Recipe, world: World) -> None:
         self.model, self.recipe, self.world = model, recipe, world
         settings = recipe.training
-        self.objective = TranslationObjective(model, smoothing=settings.label_smoothing)
+        self.precision = choose_precision(settings, world.device)
+        self.precision.settle()
+        self.objective = TranslationObjective(model, smoothing=settings.label_smoothing, r_drop=settings.r_drop)
+        if self.precision.compiled:
+            self.objective.compile_stacks()
         self._together: torch.nn.Module = self.objective
         if world.size > 1:
             from manyheads.training.parallel import spread
@@ -89,7 +94,8 @@ class Learner:
         losses = []
         for left, batch in zip(reversed(range(len(batches))), batches, strict=True):
             with self._exchange(wanted=left == 0):
-                loss, _ = self._together(TensorBatch.move(batch, self.world.device))
+                with self.precision.autocast():
+                    loss, _ = self._together(TensorBatch.move(batch, self.world.device))
                 # The processes' gradients are averaged, and their sum is what is wanted.
                 (loss * (self.world.size / count)).backward()
             losses.append(loss.detach())

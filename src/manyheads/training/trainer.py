@@ -43,10 +43,12 @@ from manyheads.training.journal import Journal
 from manyheads.training.learner import Learner, NotFiniteError, Update
 from manyheads.training.lookahead import Lookahead
 from manyheads.training.objectives import TranslationObjective
+from manyheads.training.peak import matrix_product_peak
 from manyheads.training.preparation import Preparation, fresh_model
 from manyheads.training.progress import Reporter, duration
 from manyheads.training.publishing import Publisher
 from manyheads.training.speed import Stopwatch
+from manyheads.training.utilisation import BatchFlops
 from manyheads.training.validation import Findings, Validator
 
 Outcome = Literal["finished", "stopped early", "interrupted", "out of time", "nothing to do"]
@@ -86,6 +88,7 @@ class Trainer:
         self.model = fresh_model(preparation, device=self.world.device, tell=reporter.note)
         parameters = sum(parameter.numel() for parameter in self.model.parameters())
         self.learner = Learner(self.model, self.recipe, self.world)
+        self._flops = BatchFlops(preparation.config, views=2 if self.recipe.training.r_drop else 1)
         self.progress = Progress(versions=self._surroundings())
         self.judged = self._judged()
         self.validator = self._validator()
@@ -129,6 +132,7 @@ class Trainer:
         lookahead = Lookahead(self.preparation.batches)
         try:
             with self.reporter, self._signals():
+                self.reporter.note(f"Computing in {self.learner.precision.sentence()}")
                 self.reporter.begin(step, steps)
                 outcome = self._loop(journal, lookahead)
             self._conclude(outcome)
@@ -146,11 +150,11 @@ class Trainer:
     def _loop(self, journal: Journal | None, lookahead: Lookahead) -> Outcome:
         """Take updates, with validations and checkpoints between them, until there is a reason to stop."""
         settings, validation = self.recipe.training, self.recipe.validation
-        watch = Stopwatch()
+        watch = Stopwatch(peak=matrix_product_peak(self.world.device, dtype=self.learner.precision.dtype))
         self.learner.objective.train()
         while self.progress.step < settings.steps:
-            update = self._update(lookahead)
-            watch.add(update.loss, update.tokens)
+            update, flops = self._update(lookahead)
+            watch.add(update.loss, update.tokens, flops)
             step = self.progress.step
             if journal is not None and step % settings.log_every == 0:
                 facts = {**watch.lap(), "rate": update.rate, "gradient_norm": update.norm}
@@ -166,8 +170,8 @@ class Trainer:
                 return reason
         return "stopped early" if self._out_of_patience() else "finished"
 
-    def _update(self, lookahead: Lookahead) -> Update:
-        """Take the next update, on this process's share of the batches."""
+    def _update(self, lookahead: Lookahead) -> tuple[Update, int]:
+        """Take the next update, on this process's share of the batches; return what it was and its FLOPs here."""
         indices, following = self._shares()
         batches = lookahead.take(indices, following)
         try:
@@ -176,7 +180,7 @@ class Trainer:
             raise self._not_finite(error) from None
         self.progress.step += 1
         self.progress.batches += self.recipe.training.accumulate * self.world.size
-        return update
+        return update, sum(map(self._flops, batches))
 
     def _shares(self) -> tuple[range, range]:
         """Return which batches of the run this process takes for the next update, and for the one after."""
@@ -239,7 +243,7 @@ class Trainer:
         left = watch.seconds_per_step() * (self.recipe.training.steps - self.progress.step)
         if self._deadline is not None:
             left = min(left, max(0.0, self._deadline - time.monotonic()))
-        return f"loss {watch.recent_loss:.3f} · {watch.tokens_per_second():,.0f} tokens/s · {duration(left)} left"
+        return f"loss {watch.recent_loss:.3f} · {watch.speed()} · {duration(left)} left"
 
     def _save(self, snapshot: Snapshot) -> None:
         """Write a checkpoint in the background, publish it if it is the best, and only then remove old ones."""
