@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
@@ -221,13 +222,57 @@ def kill_everywhere(recipe: Path, folder: Path) -> None:
         print(json.dumps({"moment": moment, "code": code, "again": again, "same": same, "left": left}), flush=True)
 
 
-def test_killed_at_any_moment_of_writing(sprint_run: Sprint, tmp_path: Path):
-    words = [sys.executable, __file__, str(sprint_run.recipe), str(tmp_path)]
+def kill_randomly(recipe: Path, folder: Path) -> None:
+    """Kill a run at random moments, again and again, until it comes to its end; print what became of it."""
+    from conftest import run_inside
+
+    whole, run, chance = folder / "whole", folder / "run", Random(1)
+    run_inside("train", recipe, "--out", whole)
+    begin = time.monotonic()
+    train_in_a_child(recipe, folder / "timed")
+    duration = time.monotonic() - begin
+    kills = 0
+    while kills < KILLS:
+        if (child := os.fork()) == 0:
+            os._exit(run_inside("train", recipe, "--out", run).code)
+        # Late enough to get on a little each time, and any moment after that: steps, checkpoints and validations alike.
+        time.sleep(chance.uniform(0.1, 0.5) * duration)
+        os.kill(child, signal.SIGKILL)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if code == -signal.SIGKILL:
+            kills += 1
+            continue
+        same = code == 0 and final(run) == final(whole) and measured(run) == measured(whole)
+        print(json.dumps({"kills": kills, "same": same}), flush=True)
+        shutil.rmtree(run)
+    code, _ = train_in_a_child(recipe, run)
+    same = code == 0 and final(run) == final(whole) and measured(run) == measured(whole)
+    print(json.dumps({"kills": kills, "same": same}), flush=True)
+
+
+def in_a_process_of_its_own(function: Callable[[Path, Path], None], recipe: Path, folder: Path) -> list[dict[str, Any]]:
+    """Run one of the functions above, which fork; return what it printed."""
+    words = [sys.executable, __file__, function.__name__, str(recipe), str(folder)]
     alone = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}  # PyTorch can be forked as long as it has started no threads
     done = subprocess.run(words, capture_output=True, text=True, timeout=300, env=alone)
     assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+KILLS = 12
+
+
+def test_killed_at_random_moments(recipe_at: Callable[..., Path], tmp_path: Path):
+    changes = {"training.steps": 60, "training.checkpoint_every": 1, "validation.every": 10}
+    recipe = recipe_at(tmp_path / "recipe.yaml", changes)
+    found = in_a_process_of_its_own(kill_randomly, recipe, tmp_path)
+    assert found[-1]["kills"] == KILLS
+    assert all(one["same"] for one in found), found
+
+
+def test_killed_at_any_moment_of_writing(sprint_run: Sprint, tmp_path: Path):
+    found = in_a_process_of_its_own(kill_everywhere, sprint_run.recipe, tmp_path)
     sprint_run.check(tmp_path / "whole")
-    found = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(found) > 10
     assert all(one["code"] == -signal.SIGKILL for one in found)
     different = [one["moment"] for one in found if not one["same"]]
@@ -276,4 +321,4 @@ def _step(checkpoint: Path) -> int:
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
-    kill_everywhere(Path(sys.argv[1]), Path(sys.argv[2]))
+    {"kill_everywhere": kill_everywhere, "kill_randomly": kill_randomly}[sys.argv[1]](*map(Path, sys.argv[2:]))
