@@ -35,14 +35,25 @@ def bfloat16_supported(monkeypatch, supported: bool) -> None:
 
 
 @pytest.mark.usefixtures("plain_processor")
-def test_a_processor_computes_in_float32_and_says_why():
+@pytest.mark.parametrize(("threads", "place"), [(1, "1 thread"), (2, "2 threads")])
+def test_a_processor_computes_in_float32_and_says_why(monkeypatch, threads, place):
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
     chosen = choose_precision(TrainingSettings(), CPU)
     assert (chosen.dtype, chosen.compiled) == (torch.float32, False)
-    threads = torch.get_num_threads()
     why = "bfloat16 is slower on a processor without instructions for it"
-    assert chosen.sentence() == f"float32 on {threads} threads: {why}."
+    assert chosen.sentence() == f"float32 on {place}: {why}."
     with chosen.autocast():
         assert not torch.is_autocast_enabled("cpu")
+
+
+@pytest.mark.usefixtures("plain_processor")
+@pytest.mark.parametrize(("asked", "peak"), [("float32", 7.0), ("bfloat16", 7.0)])
+def test_the_peak_is_that_of_the_faster_type(monkeypatch, asked, peak):
+    speeds = {torch.float32: 7.0, torch.bfloat16: 3.0}
+    monkeypatch.setattr(precision, "matrix_product_peak", lambda device, dtype: speeds[dtype])
+    assert choose_precision(TrainingSettings(precision=asked), CPU).peak() == peak
+    speeds[torch.bfloat16] = 20.0
+    assert choose_precision(TrainingSettings(precision="bfloat16"), CPU).peak() == 20.0
 
 
 def test_cuda_takes_bfloat16_where_there_is_and_tf32_where_not(monkeypatch):

@@ -17,6 +17,7 @@ import torch
 
 from manyheads.config.schema import TrainingSettings
 from manyheads.errors import ManyheadsError
+from manyheads.training.peak import matrix_product_peak
 
 WORTH_COMPILING = 5000  # steps; compiling takes minutes, which a short run never gets back
 INSTRUCTIONS = "ONEDNN_MAX_CPU_ISA"  # the variable that limits which instructions the processor's library may use
@@ -43,10 +44,16 @@ class Precision:
         if self.device.type == "cuda":
             torch.set_float32_matmul_precision("high" if self.tensor_float else "highest")
 
+    def peak(self) -> float:
+        """Measure what the device can do, in FLOPs per second: a processor asked for bfloat16 may be faster without."""
+        return max(matrix_product_peak(self.device, dtype=dtype) for dtype in {self.dtype, torch.float32})
+
     def sentence(self) -> str:
         """Return the choice and its reason in a line."""
         name = str(self.dtype).removeprefix("torch.") + (" (TF32)" if self.tensor_float else "")
-        place = f"{torch.get_num_threads()} threads" if self.device.type == "cpu" else str(self.device)
+        threads = torch.get_num_threads()
+        processor = f"{threads} thread{'' if threads == 1 else 's'}"
+        place = processor if self.device.type == "cpu" else str(self.device)
         return f"{name} on {place}{', compiled' if self.compiled else ''}: {self.why}."
 
 
