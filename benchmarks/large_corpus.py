@@ -26,7 +26,7 @@ name: large
 data:
   train: {{source: {folder}/source.txt, target: {folder}/target.txt}}
   valid: {{task: copy, count: 100}}
-tokenizer: {{kind: bpe, vocabulary: 500}}
+tokenizer: {{kind: symbols}}
 model: {{preset: tiny}}
 training: {{steps: 1, batch_tokens: 4096, threads: {threads}}}
 validation: {{every: 1, metric: loss, samples: 0}}

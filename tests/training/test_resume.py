@@ -23,7 +23,7 @@ STEPS = 12  # of the recipe that is resumed here; it validates every 6 and saves
 
 def final(run: Path) -> dict[str, bytes]:
     """Return what a run came to: the model, and everything in its last checkpoint that is not a version."""
-    last = run / "checkpoints" / f"step-{STEPS:08d}"
+    last = max((run / "checkpoints").iterdir())
     return {
         "model": (run / "model.safetensors").read_bytes(),
         "last weights": (last / "model.safetensors").read_bytes(),

@@ -43,7 +43,6 @@ from manyheads.training.journal import Journal
 from manyheads.training.learner import Learner, NotFiniteError, Update
 from manyheads.training.lookahead import Lookahead
 from manyheads.training.objectives import TranslationObjective
-from manyheads.training.peak import matrix_product_peak
 from manyheads.training.preparation import Preparation, fresh_model
 from manyheads.training.progress import Reporter, duration
 from manyheads.training.publishing import Publisher
@@ -150,7 +149,7 @@ class Trainer:
     def _loop(self, journal: Journal | None, lookahead: Lookahead) -> Outcome:
         """Take updates, with validations and checkpoints between them, until there is a reason to stop."""
         settings, validation = self.recipe.training, self.recipe.validation
-        watch = Stopwatch(peak=matrix_product_peak(self.world.device, dtype=self.learner.precision.dtype))
+        watch = Stopwatch(peak=self.learner.precision.peak())
         self.learner.objective.train()
         while self.progress.step < settings.steps:
             update, flops = self._update(lookahead)
