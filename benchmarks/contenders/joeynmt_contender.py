@@ -1,4 +1,7 @@
-"""JoeyNMT 2.3.0: its own model, batch and loss, called as its trainer calls them."""
+"""JoeyNMT 2.3.0: its own model, batch and loss, called as its trainer calls them.
+
+It has dropouts inside attention and feed-forward that no setting of it switches off, so they are on.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ class JoeyNMT:
             "embed_initializer": "xavier_uniform",
         }
         self.model = build_model(config, src_vocab=words, trg_vocab=words)
-        self.model.loss_function = ("crossentropy", SMOOTHING, 0.0)
+        self.model.loss_function = ("crossentropy", SMOOTHING)
 
     def _batch(self, batch: dict[str, Tensor]) -> Batch:
         """Return the same batch in JoeyNMT's terms: its ids of padding and unknown are the other way round."""

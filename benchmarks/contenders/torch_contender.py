@@ -1,4 +1,7 @@
-"""A plain loop around `torch.nn.Transformer`, as a good tutorial writes it: tied embeddings, causal hint."""
+"""A plain loop around `torch.nn.Transformer`, as a good tutorial writes it: tied embeddings, causal hint.
+
+Its dropouts of attention weights and inside the feed-forward network, which the recipe does not have, are off.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,11 @@ class Model(nn.Module):
         self.transformer = nn.Transformer(
             WIDTH, HEADS, LAYERS, LAYERS, FEED_FORWARD, DROPOUT, batch_first=True, norm_first=False
         )
+        for module in self.transformer.modules():
+            if isinstance(module, nn.MultiheadAttention):
+                module.dropout = 0.0
+            elif isinstance(module, nn.TransformerEncoderLayer | nn.TransformerDecoderLayer):
+                module.dropout = nn.Identity()  # the one inside the feed-forward network
         self.dropout = nn.Dropout(DROPOUT)
         position = torch.arange(512)[:, None] * torch.exp(torch.arange(0, WIDTH, 2) * (-math.log(10000.0) / WIDTH))
         table = torch.zeros(512, WIDTH)

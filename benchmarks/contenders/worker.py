@@ -53,7 +53,7 @@ def rate(step: int) -> float:
 def serve(contender: Contender, batches: list[dict[str, torch.Tensor]], held_out: int) -> None:
     """Answer the benchmark's requests until standard input ends."""
     training, unseen = batches[:-held_out], batches[-held_out:]
-    optimiser = torch.optim.Adam(contender.model.parameters(), lr=0.0, betas=BETAS, eps=EPSILON)
+    optimiser = torch.optim.Adam(contender.model.parameters(), lr=0.0, betas=BETAS, eps=EPSILON, fused=True)
     if hasattr(contender, "optimiser"):
         optimiser = contender.optimiser()
     step = 0
