@@ -99,23 +99,37 @@ def _factor_dtype(hidden: Tensor) -> torch.dtype:
 
 
 def loss_and_difference(logits: Tensor, targets: Tensor, *, smoothing: float) -> tuple[Tensor, Tensor]:
-    """Return the summed loss of logits [n, V] against true classes [n], and its gradient p − q [n, V]."""
-    return difference_in_place(logits.log_softmax(dim=-1), targets, smoothing=smoothing)
+    """Return the summed loss of logits [n, V] against true classes [n], and its gradient p − q [n, V].
+
+    One exponential per logit is enough: log p = z − log Σ exp z, and with p the last term follows from any class. That
+    of the largest p is taken, which is never too small for its logarithm.
+    """
+    classes = logits.shape[-1]
+    other = smoothing / (classes - 1)
+    probabilities, true = logits.softmax(dim=-1), targets[:, None]
+    log_sums = logits.amax(dim=-1, keepdim=True) - probabilities.amax(dim=-1, keepdim=True).log()
+    loss = -(1.0 - smoothing - other) * (logits.gather(1, true) - log_sums).sum()
+    if other:
+        loss = loss - other * (logits.sum() - classes * log_sums.sum())
+    return loss, _less_truth(probabilities, true, smoothing=smoothing, other=other)
 
 
 def difference_in_place(log_probabilities: Tensor, targets: Tensor, *, smoothing: float) -> tuple[Tensor, Tensor]:
     """Return the summed loss of log p [n, …, V] against true classes [n, …], and p − q, written over log p."""
     other = smoothing / (log_probabilities.shape[-1] - 1)
-    excess = 1.0 - smoothing - other  # of the true class over every other
-    truth = log_probabilities.gather(-1, targets[..., None])
-    loss = -excess * truth.sum()
+    true = targets[..., None]
+    loss = -(1.0 - smoothing - other) * log_probabilities.gather(-1, true).sum()
     if other:
         loss = loss - other * log_probabilities.sum()
-    difference = log_probabilities.exp_()
+    return loss, _less_truth(log_probabilities.exp_(), true, smoothing=smoothing, other=other)
+
+
+def _less_truth(probabilities: Tensor, true: Tensor, *, smoothing: float, other: float) -> Tensor:
+    """Return p − q, written over p [n, …, V], for true classes [n, …, 1]."""
     if other:
-        difference.sub_(other)
-    correction = truth.new_full((), -excess).expand_as(truth)
-    return loss, difference.scatter_add_(-1, targets[..., None], correction)
+        probabilities.sub_(other)
+    excess = probabilities.new_full((), -(1.0 - smoothing - other)).expand_as(true)
+    return probabilities.scatter_add_(-1, true, excess)
 
 
 class _Gradients:
