@@ -40,9 +40,13 @@ class Precision:
         return torch.autocast(self.device.type, dtype=self.dtype)
 
     def settle(self) -> None:
-        """Tell PyTorch how to multiply float32: a setting of the whole process, where the device has the choice."""
+        """Tell PyTorch how to compute where the device has the choice; these are settings of the whole process."""
         if self.device.type == "cuda":
             torch.set_float32_matmul_precision("high" if self.tensor_float else "highest")
+            # A run that was interrupted must come to the same weights as one that was not, bit by bit. A processor
+            # computes so by itself; here some kernels would add up in whatever order their threads come.
+            os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+            torch.use_deterministic_algorithms(True, warn_only=True)
 
     def peak(self) -> float:
         """Measure what the device can do, in FLOPs per second: a processor asked for bfloat16 may be faster without."""

@@ -96,7 +96,12 @@ class Trainer:
 
     def _surroundings(self) -> dict[str, str]:
         """Return what the last digits of a result depend on, beside the recipe."""
-        return {**versions(), "threads": str(torch.get_num_threads()), "processes": str(self.world.size)}
+        machine = {
+            "device": self.world.device.type,
+            "threads": str(torch.get_num_threads()),
+            "processes": str(self.world.size),
+        }
+        return {**versions(), **machine}
 
     def _judged(self) -> SequenceToSequence:
         """Return the model that is measured: the one that learns, or one beside it that gets the weights to publish."""
