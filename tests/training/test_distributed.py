@@ -156,7 +156,16 @@ def kill_second_process(launcher: subprocess.Popen[str], run: Path) -> None:
     os.kill(second, signal.SIGKILL)
 
 
-LONGER = ("--set", "training.steps=2000", "--set", "training.checkpoint_every=100", "--set", "validation.every=1000")
+def longer(steps: int) -> tuple[str, ...]:
+    """Return what makes a run long enough to be killed in the middle of it."""
+    return (
+        "--set",
+        f"training.steps={steps}",
+        "--set",
+        "training.checkpoint_every=20",
+        "--set",
+        "validation.every=5000",
+    )
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are found in /proc")
@@ -165,7 +174,7 @@ def test_a_dead_process_leaves_a_good_checkpoint_and_a_sentence(
     recipe: Path, tmp_path: Path, command: Callable[..., Any], sharding: str
 ):
     run = tmp_path / "run"
-    words = torchrun("train", recipe, "--out", run, *LONGER, "--set", f"training.sharding={sharding}")
+    words = torchrun("train", recipe, "--out", run, *longer(5000), "--set", f"training.sharding={sharding}")
     launcher = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     kill_second_process(launcher, run)
     _, said = launcher.communicate(timeout=PATIENCE)
@@ -174,9 +183,8 @@ def test_a_dead_process_leaves_a_good_checkpoint_and_a_sentence(
     assert "another of the 2 processes died at step" in said
     assert "is good: start the same command again to go on from it." in said
     saved = max(int(path.name.removeprefix("step-")) for path in (run / "checkpoints").glob("step-*"))
-    assert 100 <= saved < 2000
-    steps = ("--set", f"training.steps={saved + 10}")
-    said = command("train", recipe, "--out", run, *LONGER, *steps).succeeds()
+    assert 20 <= saved < 5000
+    said = command("train", recipe, "--out", run, *longer(saved + 10)).succeeds()
     assert f"Going on from step {saved:,} " in said
     assert f"Finished at step {saved + 10:,}." in said
 
@@ -184,13 +192,13 @@ def test_a_dead_process_leaves_a_good_checkpoint_and_a_sentence(
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are found in /proc")
 def test_torchrun_starts_dead_processes_again(recipe: Path, tmp_path: Path):
     run = tmp_path / "run"
-    words = torchrun("train", recipe, "--out", run, *LONGER, restarts=1)
+    words = torchrun("train", recipe, "--out", run, *longer(300), restarts=1)
     launcher = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     kill_second_process(launcher, run)
     _, said = launcher.communicate(timeout=PATIENCE)
     assert launcher.returncode == 0, said
     assert "Going on from step" in said
-    assert "Finished at step 2,000." in said
+    assert "Finished at step 300." in said
 
 
 # --- Who is who ------------------------------------------------------------------------------------------------------

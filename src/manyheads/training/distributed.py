@@ -14,6 +14,8 @@ from datetime import timedelta
 
 import torch
 import torch.distributed as dist
+from torch.distributed.distributed_c10d import PrefixStore, Store
+from torch.distributed.rendezvous import rendezvous
 
 # Longer than any preparation or validation that the others wait for. A process that dies does not wait this long to be
 # noticed: its connections close at once, and torchrun ends the others.
@@ -55,7 +57,8 @@ class World:
             return
         if self.device.type == "cuda":
             torch.cuda.set_device(self.device)
-        dist.init_process_group("nccl" if self.device.type == "cuda" else "gloo", timeout=PATIENCE)
+        backend = "nccl" if self.device.type == "cuda" else "gloo"
+        dist.init_process_group(backend, store=_store(), rank=self.rank, world_size=self.size, timeout=PATIENCE)
         try:
             yield
         finally:
@@ -81,6 +84,16 @@ class World:
         shared = torch.tensor(value, dtype=torch.float64, device=self.device)
         dist.all_reduce(shared, operation)
         return float(shared)
+
+
+def _store() -> Store:
+    """Return where the processes find each other's addresses.
+
+    torchrun keeps one store through all restarts, so each attempt needs a corner of its own, or the processes would look
+    for those that died.
+    """
+    store, _, _ = next(iter(rendezvous("env://", timeout=PATIENCE)))
+    return PrefixStore(f"attempt-{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)
 
 
 def is_lost_peer(error: RuntimeError) -> bool:

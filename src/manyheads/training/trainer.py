@@ -83,7 +83,7 @@ class Trainer:
         self.world = world or World(device=torch.device(device))
         self.reporter = reporter
         self._deadline = None if max_minutes is None else time.monotonic() + 60 * max_minutes
-        self._interrupted = False
+        self._interrupted = self._mourning = False
         self.model = fresh_model(preparation, device=self.world.device, tell=reporter.note)
         parameters = sum(parameter.numel() for parameter in self.model.parameters())
         self.learner = Learner(self.model, self.recipe, self.world)
@@ -138,18 +138,26 @@ class Trainer:
             with self.reporter, self._signals():
                 self.reporter.note(f"Computing in {self.learner.precision.sentence()}")
                 self.reporter.begin(step, steps)
-                outcome = self._loop(journal, lookahead)
+                outcome = self._together(journal, lookahead)
             self._conclude(outcome)
-        except RuntimeError as error:
-            if self.world.size > 1 and is_lost_peer(error):
-                raise self._lost_peer() from error
-            raise
         finally:
             lookahead.close()
             self._saving.close()
             if journal is not None:
                 journal.close()
         return outcome
+
+    def _together(self, journal: Journal | None, lookahead: Lookahead) -> Outcome:
+        """Take updates; if another process dies meanwhile, save what there is and say so."""
+        try:
+            return self._loop(journal, lookahead)
+        except RuntimeError as error:
+            if self.world.size > 1 and is_lost_peer(error):
+                # torchrun is about to end this process too; let it finish its sentence.
+                signal.signal(signal.SIGTERM, signal.SIG_IGN)
+                self._mourning = True
+                raise self._lost_peer() from error
+            raise
 
     def _loop(self, journal: Journal | None, lookahead: Lookahead) -> Outcome:
         """Take updates, with validations and checkpoints between them, until there is a reason to stop."""
@@ -372,4 +380,5 @@ class Trainer:
             yield
         finally:
             for one, handler in before.items():
-                signal.signal(one, handler)
+                if not self._mourning:
+                    signal.signal(one, handler)
