@@ -89,8 +89,8 @@ class World:
 def _store() -> Store:
     """Return where the processes find each other's addresses.
 
-    torchrun keeps one store through all restarts, so each attempt needs a corner of its own, or the processes would look
-    for those that died.
+    torchrun keeps one store through all restarts, so each attempt needs a corner of its own, or its processes would
+    look for those that died.
     """
     store, _, _ = next(iter(rendezvous("env://", timeout=PATIENCE)))
     return PrefixStore(f"attempt-{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)
