@@ -62,7 +62,7 @@ class Translation:
 class Translator:
     """Translates with the model of a run folder."""
 
-    def __init__(self, run: Path | str, *, device: str = "auto") -> None:
+    def __init__(self, run: Path | str, *, device: str = "auto", engine: str = "torch") -> None:
         folder = RunFolder.open(run)
         self.engine: Engine = _torch_engine(folder, device)
         self.tokenizers = folder.tokenizers()
