@@ -41,7 +41,7 @@ def shown(piece: str) -> str:
 
 def main(run: str, out: str) -> None:
     """Draw one matrix per text, side by side."""
-    translator = Translator(run, device="cpu")
+    translator = Translator(run, engine="torch", device="cpu")
     figure, axes = plt.subplots(1, len(TEXTS), figsize=(13, 4.2), layout="constrained")
     for axis, text in zip(axes, TEXTS, strict=True):
         source, output, weights = cross_attention(translator, text)

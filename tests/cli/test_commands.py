@@ -68,7 +68,18 @@ def test_every_option_is_explained(words: tuple[str, ...], verb: click.Command):
 
 def test_the_verbs_are_those_of_the_design():
     found = {" ".join(words) for words, _ in verbs()}
-    assert {"train", "translate", "evaluate", "score", "describe", "validate", "recipe new", "data list"} <= found
+    assert {
+        "train",
+        "translate",
+        "evaluate",
+        "score",
+        "export",
+        "import",
+        "describe",
+        "validate",
+        "recipe new",
+        "data list",
+    } <= found
 
 
 def test_the_real_command_tells_its_version(process: Command):
@@ -101,6 +112,11 @@ sys.exit("torch" in sys.modules)
 def test_what_needs_no_torch_does_not_import_it():
     source = Path(__file__).parents[2] / "src" / "manyheads"
     configs = [f"manyheads.config.{path.stem}" for path in (source / "config").glob("[a-z]*.py")]
+    exchanges = [
+        f"manyheads.exchange.{path.stem}"
+        for path in (source / "exchange").glob("[a-z]*.py")
+        if path.stem != "comparison"
+    ]
     verb_files = [f"manyheads.cli.{path.stem}" for path in (source / "cli").glob("[a-z]*.py")]
     names = [
         "manyheads",
@@ -112,6 +128,8 @@ def test_what_needs_no_torch_does_not_import_it():
         "manyheads.runs.folder",
         "manyheads.runs.weights",
         "manyheads.decoding.translator",
+        "manyheads.decoding.ctranslate2_engine",
+        *exchanges,
         *verb_files,
     ]
     assert len(configs) >= 5

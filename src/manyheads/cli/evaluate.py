@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from manyheads.cli.options import AsJson, BatchSentences, Beam, Device, LengthPenalty
+from manyheads.cli.options import AsJson, BatchSentences, Beam, Device, Engine, LengthPenalty, Precision
 
 if TYPE_CHECKING:
     from manyheads.config.schema import CorpusSettings, Recipe
@@ -32,6 +32,8 @@ def evaluate(
     beam: Beam = None,
     length_penalty: LengthPenalty = None,
     batch: BatchSentences = 64,
+    engine: Engine = "auto",
+    precision: Precision = "float32",
     device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:
@@ -44,7 +46,8 @@ def evaluate(
     rows = list(open_corpus(_corpus(recipe, source, target, pairs, pairs_format, task, count), split="test").pairs())
     scoring = _Scoring(recipe, rows, metric or [], lowercase, tokenizer)
     search = {"beam": beam, "length_penalty": length_penalty, "batch_sentences": batch}
-    translator = Translator(run, device=device)
+    computing = {"engine": engine, "device": device, "precision": precision}
+    translator = Translator(run, **computing)
     outputs = translator.translate(scoring.sources, **search)
     if save:
         from manyheads.runs.atomic import write_file
@@ -58,7 +61,7 @@ def evaluate(
         "perplexity": scoring.perplexity(translator),
     }
     if against is not None:
-        other = Translator(against, device=device).translate(scoring.sources, **search)
+        other = Translator(against, **computing).translate(scoring.sources, **search)
         result["against"] = {"run": str(against), "comparisons": scoring.comparisons(other, outputs)}
     _print(result, scores, as_json=as_json)
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from manyheads.cli.options import AsJson, Device, SourceFile, TargetFile
+from manyheads.cli.options import AsJson, Device, Engine, SourceFile, TargetFile
 
 
 def score(
@@ -17,6 +17,7 @@ def score(
     tokens: Annotated[
         bool, typer.Option("--tokens", help="Also the log-probability of each token (with --json).")
     ] = False,
+    engine: Engine = "auto",
     device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:
@@ -28,7 +29,8 @@ def score(
     from manyheads.decoding.translator import Translator
 
     pairs = list(open_corpus(CorpusSettings(source=str(source), target=str(target)), split="test").pairs())
-    scored = Translator(run, device=device).score([pair.source for pair in pairs], [pair.target for pair in pairs])
+    translator = Translator(run, engine=engine, device=device)
+    scored = translator.score([pair.source for pair in pairs], [pair.target for pair in pairs])
     for likely in scored:
         total = sum(likely)
         if as_json:

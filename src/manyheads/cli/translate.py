@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from manyheads.cli.options import AsJson, BatchSentences, Beam, Device, LengthPenalty
+from manyheads.cli.options import AsJson, BatchSentences, Beam, Device, Engine, LengthPenalty, Precision
 from manyheads.errors import ManyheadsError
 
 if TYPE_CHECKING:
@@ -35,13 +35,15 @@ def translate(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the draws.")] = None,
     batch: BatchSentences = 64,
+    engine: Engine = "auto",
+    precision: Precision = "float32",
     device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:
     """Translate. Output has one line per input line, in order, empty ones included."""
     from manyheads.decoding.translator import Translator
 
-    translator = Translator(model, device=device)
+    translator = Translator(model, engine=engine, device=device, precision=precision)
     found = translator.stream(
         text or _standard_input(),
         beam=beam,

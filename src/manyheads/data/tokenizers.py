@@ -20,6 +20,7 @@ from manyheads.errors import ManyheadsError
 
 PAD, UNKNOWN, START, END = 0, 1, 2, 3
 SPACE = "▁"  # SentencePiece's sign for the space before a word
+BEYOND = "<beyond>"  # in imported models: pieces after this one help to cut a text, but the model does not know them
 DEFAULT_VOCABULARY = 8000  # or as many pieces as a small corpus allows
 TRAINING_SENTENCES = 2_000_000  # more than this teaches a tokenizer nothing new, and takes memory
 
@@ -32,8 +33,12 @@ class Tokenizer:
     def __init__(self, model: bytes) -> None:
         self.model = model
         self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
-        if len(self) == 0:  # an empty file is taken for a model without pieces
+        pieces = int(self._processor.get_piece_size())
+        if pieces == 0:  # an empty file is taken for a model without pieces
             raise RuntimeError("the model has no pieces")
+        beyond = int(self._processor.piece_to_id(BEYOND))
+        self._all_known = not self._processor.is_control(beyond)
+        self._known = pieces if self._all_known else beyond
 
     @classmethod
     def load(cls, path: Path) -> Tokenizer:
@@ -46,21 +51,24 @@ class Tokenizer:
             raise ManyheadsError("this is not a SentencePiece model, or it is damaged.", where=str(path)) from None
 
     def __len__(self) -> int:
-        return int(self._processor.get_piece_size())
+        return self._known
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of a text, without special tokens."""
-        ids: list[int] = self._processor.encode(text)
+        (ids,) = self.encode_all([text])
         return ids
 
     def encode_all(self, texts: Sequence[str], *, threads: int = 1) -> list[list[int]]:
         """Return the ids of many texts, several threads at work."""
-        ids: list[list[int]] = self._processor.encode(list(texts), num_threads=threads)
-        return ids
+        rows: list[list[int]] = self._processor.encode(list(texts), num_threads=threads)
+        if self._all_known:
+            return rows
+        unknown = self._processor.unk_id()
+        return [[one if one < self._known else unknown for one in row] for row in rows]
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text that the ids spell; special tokens spell nothing."""
-        text: str = self._processor.decode([int(i) for i in ids if i not in (PAD, START, END)])
+        text: str = self._processor.decode([int(i) for i in ids if not self._processor.is_control(int(i))])
         return text
 
     def pieces(self, ids: Iterable[int]) -> list[str]:

@@ -7,5 +7,8 @@
 | `greedy`, `beam`, `sampling` | the searches |
 | `observing` | searches whose results can be looked at |
 | `rescoring` | the log-probability of a given target |
+| `torch_engine` | every model and every option, on PyTorch |
+| `ctranslate2_engine` | the fast engine for processors, without torch |
+| `engines` | which of the two translates |
 | `translator` | texts in, texts out |
 """

@@ -10,29 +10,16 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, overload
+from typing import Any, overload
 
 from manyheads.data.tokenizers import Tokenizers
+from manyheads.decoding.engines import Engine, open_engine
 from manyheads.decoding.hypothesis import Hypothesis
 from manyheads.decoding.options import TranslationOptions
 from manyheads.errors import ManyheadsError
 from manyheads.runs.folder import RunFolder
 
 STREAM_LINES = 1024  # read ahead of a stream: enough to sort by length, little enough to answer soon
-
-
-class Engine(Protocol):
-    """What turns token ids into hypotheses."""
-
-    def search(
-        self, sources: Sequence[Sequence[int]], options: TranslationOptions, *, prefix: Sequence[int] = ()
-    ) -> list[list[Hypothesis]]:
-        """Return hypotheses, best first, for source ids without special tokens."""
-        ...
-
-    def score(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[list[float]]:
-        """Return the log-probability of each token of given targets, the end token included."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -62,9 +49,11 @@ class Translation:
 class Translator:
     """Translates with the model of a run folder."""
 
-    def __init__(self, run: Path | str, *, device: str = "auto") -> None:
+    def __init__(
+        self, run: Path | str, *, engine: str = "auto", device: str = "auto", precision: str = "float32"
+    ) -> None:
         folder = RunFolder.open(run)
-        self.engine: Engine = _torch_engine(folder, device)
+        self.engine: Engine = open_engine(folder, engine=engine, device=device, precision=precision)
         self.tokenizers = folder.tokenizers()
         self.options = TranslationOptions.from_settings(folder.recipe().decoding)
 
@@ -152,11 +141,3 @@ def repeated_tail(tokens: list[int], *, times: int = 3) -> int:
         if all(tokens[-(i + 1) * length : len(tokens) - i * length] == unit for i in range(times)):
             return length
     return 0
-
-
-def _torch_engine(run: RunFolder, device: str) -> Engine:
-    """Load a run's model on PyTorch."""
-    from manyheads.decoding.torch_engine import TorchEngine
-    from manyheads.runs.loading import choose_device, load_model
-
-    return TorchEngine(load_model(run, device=choose_device(device)), run.config())

@@ -4,4 +4,5 @@
 |---|---|
 | `sinusoidal` | the paper's sines and cosines, section 3.5 |
 | `learned` | one trained vector per position, the paper's alternative |
+| `reach` | what is said when a text is longer than these |
 """

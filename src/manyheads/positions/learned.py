@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from manyheads.errors import ManyheadsError
+from manyheads.positions.reach import beyond_table
 
 
 class LearnedPositions(nn.Module):
@@ -19,9 +19,5 @@ class LearnedPositions(nn.Module):
     def forward(self, start: int, stop: int) -> Tensor:
         """Return the vectors [stop - start, D] of the positions start, start + 1, … stop - 1."""
         if stop > self.maximum:
-            raise ManyheadsError(
-                f"a sequence of {stop:,} tokens is longer than the {self.maximum:,} positions this model learned.",
-                where="model.positions.maximum",
-                cure="Shorten the text, or train with a larger maximum or with sinusoidal positions.",
-            )
+            raise beyond_table(stop, self.maximum)
         return self.table[start:stop]

@@ -36,14 +36,22 @@ def new_folder(path: Path) -> Iterator[Path]:
         try:
             draft.mkdir(parents=True)
             yield draft
-            for file in draft.iterdir():
-                _sync_file(file)
-            _sync_folder(draft)
+            for entry in (*draft.rglob("*"), draft):
+                (_sync_folder if entry.is_dir() else _sync_file)(entry)
             remove_folder(path)
             draft.rename(path)
             _sync_folder(path.parent)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
+
+
+@contextmanager
+def fresh_folder(path: Path) -> Iterator[Path]:
+    """Do as `new_folder` does, but never in the place of something else: a user named this path."""
+    if path.exists() and not (path.is_dir() and not any(path.iterdir())):
+        raise ManyheadsError("there is something here already.", where=str(path), cure="Choose another with --out.")
+    with new_folder(path) as draft:
+        yield draft
 
 
 def remove_folder(path: Path) -> None:

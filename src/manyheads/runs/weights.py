@@ -15,10 +15,10 @@ from manyheads.errors import ManyheadsError
 Arrays = dict[str, NDArray[np.generic]]
 
 
-def weights_bytes(arrays: Mapping[str, NDArray[np.generic]]) -> bytes:
+def weights_bytes(arrays: Mapping[str, NDArray[np.generic]], *, metadata: Mapping[str, str] | None = None) -> bytes:
     """Return arrays by name as the content of a safetensors file; the same arrays always give the same bytes."""
     ordered = {name: np.asarray(arrays[name], order="C") for name in sorted(arrays)}
-    content: bytes = save(ordered)
+    content: bytes = save(ordered, metadata=dict(metadata) if metadata else None)
     return content
 
 
@@ -31,6 +31,10 @@ def read_weights(path: Path) -> Arrays:
         raise ManyheadsError("the weights are missing.", where=str(path)) from None
     except (SafetensorError, OSError) as error:
         raise ManyheadsError(f"the weights are damaged: {error}.", where=str(path)) from None
+    except TypeError as error:  # numpy knows no bfloat16, nor anything shorter
+        raise ManyheadsError(
+            f"the weights are of a type that cannot be read: {error}.", where=str(path), cure="Save them as float32."
+        ) from None
 
 
 def check_names(found: Mapping[str, tuple[int, ...]], wanted: Mapping[str, tuple[int, ...]], *, where: str) -> None:

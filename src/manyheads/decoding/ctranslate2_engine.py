@@ -1,0 +1,199 @@
+"""The fast engine for processors: the run's model in CTranslate2, made in memory from the run folder, without torch.
+
+The model is converted when it is opened, which costs no more than reading it; so nothing is cached, and nothing can be
+stale. What CTranslate2 does in another way is brought into line here:
+
+- Vocabularies are numbers written as words, so that ids go in and come out.
+- It has one length limit per call. A sentence that outgrew its own limit is searched again with that limit.
+- It stops at K finished hypotheses, however poor, unless its own length penalty is off; then it goes on until the most
+  probable hypothesis of all has ended. So it is off, and hypotheses are ranked by the paper's penalty here.
+- At a limit, hypotheses without an end are dropped where others have one, and the best is marked as limited.
+- Where it must not write something (a start token, an n-gram again, anything but a prefix), its scores are not the
+  model's own, so they are computed once more.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import ctranslate2
+
+from manyheads.decoding.hypothesis import Hypothesis, Special, make_hypothesis
+from manyheads.decoding.options import TranslationOptions
+from manyheads.exchange.ctranslate2 import model_files
+from manyheads.exchange.tree import read_checked
+from manyheads.positions.reach import beyond_table
+from manyheads.runs.folder import RunFolder
+
+Precision = Literal["float32", "int8"]
+FIRST_POSITIONS = 1024  # in the sinusoidal table; a longer text makes a longer one
+
+
+class CTranslate2Engine:
+    """Token ids in, hypotheses out."""
+
+    def __init__(self, run: RunFolder, *, precision: Precision = "float32") -> None:
+        self.config = run.config()
+        self.special = Special(start=self.config.start, end=self.config.end, pad=self.config.pad)
+        self._run = run
+        self._precision = precision
+        # One thread to a worker and a worker to a core: threads within a small product wait more than they work.
+        self._workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        self._names = [str(i) for i in range(max(self.config.source_vocabulary, self.config.target_vocabulary))]
+        self._open(FIRST_POSITIONS)
+
+    def search(
+        self, sources: Sequence[Sequence[int]], options: TranslationOptions, *, prefix: Sequence[int] = ()
+    ) -> list[list[Hypothesis]]:
+        """Return hypotheses, best first, for source ids without special tokens."""
+        limits = [len(ids) + options.extra_length for ids in sources]
+        found = self._search(sources, max(limits, default=1), options, prefix)
+        outgrown = defaultdict(list)
+        for row, limit in enumerate(limits):
+            if any(len(one.tokens) > limit for one in found[row]):
+                outgrown[limit].append(row)
+        for limit, rows in outgrown.items():
+            again = self._search([sources[row] for row in rows], limit, options, prefix)
+            for row, hypotheses in zip(rows, again, strict=True):
+                found[row] = hypotheses
+        return [_settled(hypotheses) for hypotheses in found]
+
+    def score(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[list[float]]:
+        """Return the log-probability of each token of given targets, the end token included."""
+        length = _longest(targets)
+        if (reached := self._reach(_longest(sources), length)) < length:
+            raise beyond_table(length, reached)
+        scored = self._translator.score_batch(
+            self._source(sources),
+            [self._words(ids) for ids in targets],
+            max_batch_size=self._share(len(sources)),
+            max_input_length=0,
+        )
+        return [list(one.log_probs) for one in scored]
+
+    def _search(
+        self, sources: Sequence[Sequence[int]], limit: int, options: TranslationOptions, prefix: Sequence[int]
+    ) -> list[list[Hypothesis]]:
+        """Return every hypothesis of each source, none longer than the limit, with the model's own scores."""
+        found = self._call(sources, limit, options, prefix)
+        if prefix or options.no_repeat_ngram:
+            return self._rescored(sources, found, options.length_penalty)
+        never = set(self.special.never)
+        spoilt = [row for row, some in enumerate(found) if any(never.intersection(one.tokens) for one in some)]
+        if spoilt:
+            some = [sources[row] for row in spoilt]
+            again = self._call(some, limit, options, prefix, never=self.special.never)
+            for row, hypotheses in zip(spoilt, self._rescored(some, again, options.length_penalty), strict=True):
+                found[row] = hypotheses
+        return found
+
+    def _call(
+        self,
+        sources: Sequence[Sequence[int]],
+        limit: int,
+        options: TranslationOptions,
+        prefix: Sequence[int],
+        *,
+        never: Sequence[int] = (),
+    ) -> list[list[Hypothesis]]:
+        """Let CTranslate2 search; what it must never write changes its scores, so it is forbidden only if need be."""
+        never = never or (self.special.never if prefix or options.no_repeat_ngram else ())
+        reached = self._reach(_longest(sources), limit)
+        results = self._translator.translate_batch(
+            self._source(sources),
+            [self._words(prefix)] * len(sources) if prefix else None,
+            max_batch_size=self._share(len(sources)),
+            beam_size=options.beam,
+            num_hypotheses=options.beam,
+            length_penalty=0.0,
+            no_repeat_ngram_size=options.no_repeat_ngram,
+            suppress_sequences=[[self._names[one]] for one in never] or None,
+            max_input_length=0,
+            max_decoding_length=reached,
+            min_decoding_length=0,
+            return_scores=True,
+            return_end_token=True,
+        )
+        found = [self._hypotheses(one, options.length_penalty) for one in results]
+        if reached < limit and any(not one.finished and len(one.tokens) == reached for some in found for one in some):
+            raise beyond_table(reached + 1, reached)
+        return found
+
+    def _hypotheses(self, result: Any, alpha: float) -> list[Hypothesis]:  # noqa: ANN401
+        """Turn CTranslate2's result into hypotheses."""
+        rows = [[int(word) for word in words] for words in result.hypotheses]
+        return [
+            make_hypothesis(tokens, score, end=self.special.end, alpha=alpha)
+            for tokens, score in zip(rows, result.scores, strict=True)
+        ]
+
+    def _rescored(
+        self, sources: Sequence[Sequence[int]], found: list[list[Hypothesis]], alpha: float
+    ) -> list[list[Hypothesis]]:
+        """Return the hypotheses with the log-probabilities that the model gives them when nothing is forced."""
+        pairs = [(source, one) for source, row in zip(sources, found, strict=True) for one in row]
+        bodies = [one.tokens[:-1] if one.finished else one.tokens for _, one in pairs]
+        scored = iter(self.score([source for source, _ in pairs], bodies))
+        return [
+            [
+                make_hypothesis(one.tokens, sum(next(scored)[: len(one.tokens)]), end=self.special.end, alpha=alpha)
+                for one in row
+            ]
+            for row in found
+        ]
+
+    def _source(self, sources: Sequence[Sequence[int]]) -> list[list[str]]:
+        """Return sources as words, each with its end token."""
+        return [self._words([*ids, self.special.end]) for ids in sources]
+
+    def _words(self, ids: Sequence[int]) -> list[str]:
+        """Return ids as the words of the vocabulary."""
+        return [self._names[one] for one in ids]
+
+    def _share(self, sentences: int) -> int:
+        """Return how many sentences each worker takes of so many."""
+        return max(1, -(-sentences // self._workers))
+
+    def _reach(self, source: int, target: int) -> int:
+        """See that there are positions for a source and a target of such lengths; return how far a target can go."""
+        settings = self.config.model.positions
+        if settings.kind == "learned":
+            if source > settings.maximum:
+                raise beyond_table(source, settings.maximum)
+            return min(target, settings.maximum)
+        if max(source, target) > self._positions:
+            self._open(2 * max(source, target))
+        return target
+
+    def _open(self, positions: int) -> None:
+        """Convert the run's model, with a table of so many positions, and load it."""
+        config = self.config
+        vocabularies = self._names[: config.source_vocabulary], self._names[: config.target_vocabulary]
+        arrays = read_checked(self._run.weights_file, config)
+        self._translator = ctranslate2.Translator(
+            str(self._run.path),
+            device="cpu",
+            compute_type=self._precision,
+            inter_threads=self._workers,
+            intra_threads=1,
+            files=model_files(arrays, config, vocabularies, positions=positions),
+        )
+        self._positions = positions
+
+
+def _longest(rows: Sequence[Sequence[int]]) -> int:
+    """Return the length of the longest row, with a special token."""
+    return 1 + max(map(len, rows), default=0)
+
+
+def _settled(hypotheses: list[Hypothesis]) -> list[Hypothesis]:
+    """Return those that end, best first, the first marked if one without an end is better; or only the best without."""
+    ranked = sorted(hypotheses, key=lambda one: -one.score)
+    ended = [one for one in ranked if one.finished]
+    if not ended:
+        return ranked[:1]
+    return ended if ranked[0].finished else [replace(ended[0], limited=True), *ended[1:]]

@@ -1,0 +1,78 @@
+"""The weights a Transformer of a run folder must have, by name and shape, known without torch.
+
+Every exchange reads this tree: what a format calls `q_proj` or `linear_0` is a part of one of these arrays.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from manyheads.config.schema import ModelConfig
+from manyheads.runs.weights import Arrays, check_names, read_weights, shapes
+
+Shapes = dict[str, tuple[int, ...]]
+
+
+def weight_tree(config: ModelConfig) -> Shapes:
+    """Return the shape of every array in `model.safetensors`; a tied matrix stands there once, as `output`."""
+    model = config.model
+    tree = _embeddings(config)
+    for index in range(model.encoder_layers):
+        tree |= _layer(f"encoder.layers.{index}", ("attention",), model.width, model.feed_forward)
+    for index in range(model.decoder_layers):
+        attentions = ("self_attention", "cross_attention")
+        tree |= _layer(f"decoder.layers.{index}", attentions, model.width, model.feed_forward)
+    if model.norm == "pre":
+        for stack in ("encoder", "decoder"):
+            tree |= _pair(f"{stack}.final_norm", (model.width,))
+    return tree
+
+
+def read_checked(path: Path, config: ModelConfig) -> Arrays:
+    """Read a run's weights; everything missing, unknown or of the wrong shape is told at once."""
+    arrays = read_weights(path)
+    check_names(shapes(arrays.items()), weight_tree(config), where=str(path))
+    return arrays
+
+
+def source_vectors(config: ModelConfig) -> str:
+    """Return the name of the matrix that embeds the source [V, D]."""
+    return "output" if config.model.tie == "all" else "source.vectors"
+
+
+def target_vectors(config: ModelConfig) -> str:
+    """Return the name of the matrix that embeds the target [V, D]."""
+    return "target.vectors" if config.model.tie == "none" else "output"
+
+
+def _embeddings(config: ModelConfig) -> Shapes:
+    """The embeddings, the output layer and learned positions."""
+    model = config.model
+    tree: Shapes = {"output": (config.target_vocabulary, model.width)}
+    if model.output_bias:
+        tree["bias"] = (config.target_vocabulary,)
+    tree[source_vectors(config)] = (config.source_vocabulary, model.width)
+    tree[target_vectors(config)] = (config.target_vocabulary, model.width)
+    if model.positions.kind == "learned":
+        for side in ("source", "target"):
+            tree[f"{side}.positions.table"] = (model.positions.maximum, model.width)
+    return tree
+
+
+def _layer(name: str, attentions: tuple[str, ...], width: int, inner: int) -> Shapes:
+    """One layer: its attentions, its feed-forward network, and a norm for each of them."""
+    tree: Shapes = {}
+    for attention in attentions:
+        tree[f"{name}.{attention}.inputs"] = (3 * width, width)
+        tree[f"{name}.{attention}.inputs_bias"] = (3 * width,)
+        tree |= _pair(f"{name}.{attention}.output", (width, width))
+    tree |= _pair(f"{name}.feed_forward.widen", (inner, width))
+    tree |= _pair(f"{name}.feed_forward.narrow", (width, inner))
+    for sublayer in (*attentions, "feed_forward"):
+        tree |= _pair(f"{name}.{sublayer}_norm.norm", (width,))
+    return tree
+
+
+def _pair(name: str, shape: tuple[int, ...]) -> Shapes:
+    """A weight and the bias of its outputs."""
+    return {f"{name}.weight": shape, f"{name}.bias": shape[:1]}

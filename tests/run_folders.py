@@ -1,0 +1,60 @@
+"""Run folders with random weights, for tests of exchange: complete in every file, in a second."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from helpers import stir
+from manyheads.config.recipe import build_recipe, recipe_text
+from manyheads.config.schema import ModelConfig
+from manyheads.data.pairs import Pair
+from manyheads.data.tasks import task
+from manyheads.data.tokenizers import train_tokenizers
+from manyheads.models.builder import build_model
+from manyheads.runs.folder import RunFolder
+from manyheads.runs.loading import parameter_arrays
+from manyheads.runs.weights import weights_bytes
+
+STARTS = {"start": 2, "end": 3, "pad": 0}
+
+
+def pairs(count: int = 300) -> list[Pair]:
+    """Return some dates, in the words of many languages, and their short forms."""
+    return list(task("dates").pairs("train", count=count))
+
+
+def make_run(path: Path, *, tokenizer: dict[str, Any] | None = None, seed: int = 1, **model: Any) -> RunFolder:
+    """Write a run whose weights are drawn at random."""
+    sizes = {"width": 32, "heads": 4, "encoder_layers": 2, "decoder_layers": 1, "feed_forward": 48, "dropout": 0.1}
+    recipe = build_recipe(
+        {
+            "name": path.name,
+            "data": {"train": {"task": "dates"}, "source_language": "en", "target_language": "de"},
+            "tokenizer": {"vocabulary": 300, **(tokenizer or {})},
+            "model": {**sizes, **model},
+        }
+    )
+    tokenizers = train_tokenizers(pairs(), recipe.tokenizer)
+    config = ModelConfig(
+        model=recipe.model,
+        source_vocabulary=len(tokenizers.source),
+        target_vocabulary=len(tokenizers.target),
+        start=STARTS[recipe.tokenizer.start],
+    )
+    run = RunFolder(path)
+    path.mkdir()
+    run.recipe_file.write_text(recipe_text(recipe), encoding="utf-8")
+    run.write_config(config)
+    run.write_tokenizers(tokenizers)
+    arrays = parameter_arrays(stir(build_model(config), seed=seed, gain=1.5))
+    run.weights_file.write_bytes(weights_bytes(arrays))
+    return run
+
+
+def change_json(path: Path, **changes: Any) -> None:
+    """Change keys of a JSON file; a change to None removes the key."""
+    values = {**json.loads(path.read_text(encoding="utf-8")), **changes}
+    kept = {key: value for key, value in values.items() if value is not None}
+    path.write_text(json.dumps(kept, ensure_ascii=False), encoding="utf-8")
