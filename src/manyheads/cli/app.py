@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from manyheads import __version__
-from manyheads.cli import data, describe, evaluate, recipe, score, train, translate, validate
+from manyheads.cli import data, describe, encode, evaluate, import_, recipe, score, train, translate, validate
 
 app = typer.Typer(
     name="manyheads",
@@ -22,10 +22,12 @@ for verb in (
     translate.translate,
     evaluate.evaluate,
     score.score,
+    encode.encode,
     describe.describe,
     validate.validate,
 ):
     app.command()(verb)
+app.command("import")(import_.import_)
 app.add_typer(recipe.app)
 app.add_typer(data.app)
 

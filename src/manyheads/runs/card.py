@@ -40,6 +40,11 @@ def card_text(recipe: Recipe, *, facts: Mapping[str, str], scores: Mapping[str, 
     return "\n".join(sections)
 
 
+def text_of(name: str, *, facts: Mapping[str, str]) -> str:
+    """Return the card of a model that was not trained here: what is known of it, and versions."""
+    return "\n".join([f"# {name}\n", _table("Model", facts), _table("Versions", versions())])
+
+
 def _table(title: str, rows: Mapping[str, str]) -> str:
     """Return a section with a two-column table."""
     lines = [f"| {name} | {_cell(value)} |" for name, value in rows.items()]
