@@ -10,7 +10,7 @@ A pair is one sequence, [CLS] a [SEP] b [SEP]; `token_type_ids` says which text 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -79,6 +79,21 @@ class WordPiece:
         if (folder / VOCABULARY).exists():
             return cls(_from_vocabulary(folder), where=str(folder / VOCABULARY))
         raise ManyheadsError(f"there is no tokenizer: neither {FILE} nor {VOCABULARY}.", where=str(folder))
+
+    @classmethod
+    def train(cls, texts: Iterable[str], *, vocabulary: int) -> WordPiece:
+        """Train a tokenizer that ignores case on texts, with at most so many pieces."""
+        library = _library()
+        tokenizer = library.Tokenizer(library.models.WordPiece(unk_token=UNKNOWN))
+        tokenizer.normalizer = library.normalizers.BertNormalizer(lowercase=True)
+        tokenizer.pre_tokenizer = library.pre_tokenizers.BertPreTokenizer()
+        trainer = library.trainers.WordPieceTrainer(
+            vocab_size=vocabulary, special_tokens=list(SPECIAL), show_progress=False
+        )
+        tokenizer.train_from_iterator(texts, trainer)
+        ends = [(name, tokenizer.token_to_id(name)) for name in (SEPARATOR, FIRST)]
+        tokenizer.post_processor = library.processors.BertProcessing(*ends)
+        return cls(tokenizer)
 
     def __len__(self) -> int:
         return int(self._tokenizer.get_vocab_size())

@@ -9,18 +9,19 @@ for found in bert.stream(lines, pool="mean"):
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from manyheads.config.bert import BertConfig
+from manyheads.config.bert import BertConfig, BertTask
 from manyheads.data.wordpiece import Row, Text, WordPiece
+from manyheads.errors import ManyheadsError
 from manyheads.exchange.bert import is_hugging_face, read_bert
 from manyheads.models.bert import BertInputs, BertModel
 from manyheads.runs.folder import RunFolder
@@ -28,6 +29,7 @@ from manyheads.runs.loading import choose_device, fill_parameters
 from manyheads.runs.weights import Arrays, read_weights
 
 Pool = Literal["none", "mean", "cls"]
+Found = TypeVar("Found")
 
 STREAM_TEXTS = 1024  # texts held at a time: enough to sort them by length, and nothing that grows with the input
 
@@ -47,6 +49,23 @@ class Vectors:
     tokens: list[str]
     vectors: NDArray[np.float32]
     truncated: bool
+
+
+@dataclass(frozen=True)
+class Label:
+    """The label of a text, and how probable the model finds it."""
+
+    name: str
+    probability: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The words of a context that answer a question, where they start in it, and how probable the model finds them."""
+
+    text: str
+    start: int
+    probability: float
 
 
 class Bert:
@@ -105,16 +124,53 @@ class Bert:
     def _encode_chunk(self, texts: list[Text], pool: Pool, batch: int, longest: int | None) -> list[Vectors]:
         """Encode texts in batches of similar length, and put them back in order."""
         rows = self._rows(texts, longest)
-        order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
-        vectors: dict[int, NDArray[np.float32]] = {}
-        for begin in range(0, len(order), batch):
-            numbers = order[begin : begin + batch]
-            found = self._vectors([rows[i] for i in numbers], pool)
-            vectors.update(zip(numbers, found, strict=True))
+        found = _in_order(rows, lambda some: self._vectors(some, pool), batch=batch)
         return [
-            Vectors(text, self.tokenizer.pieces(row.ids), vectors[i], row.truncated)
-            for i, (text, row) in enumerate(zip(texts, rows, strict=True))
+            Vectors(text, self.tokenizer.pieces(row.ids), vectors, row.truncated)
+            for text, row, vectors in zip(texts, rows, found, strict=True)
         ]
+
+    def classify(self, texts: Sequence[Text], *, batch: int = 32, longest: int | None = None) -> list[Label]:
+        """Return the most probable label of each text or pair; the model was trained for classification."""
+        self._check_task("classification")
+        return _in_order(self._rows(texts, longest), self._labels, batch=batch)
+
+    @torch.inference_mode()
+    def _labels(self, rows: Sequence[Row]) -> list[Label]:
+        """Return the labels of one batch."""
+        states = self.model(self._inputs(rows).to(self.device))
+        best = self.model.label_logits(states).softmax(dim=-1).max(dim=-1)
+        return [
+            Label(self.config.labels[number], share)
+            for number, share in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+        ]
+
+    def answer(
+        self, questions: Sequence[tuple[str, str]], *, batch: int = 32, longest: int | None = None
+    ) -> list[Answer]:
+        """Return the answers to (question, context) pairs; the model was trained for question answering."""
+        self._check_task("question_answering")
+        rows = self._rows(questions, longest)
+        spans = _in_order(rows, self._spans, batch=batch)
+        found = []
+        for row, (_, context), (first, last, share) in zip(rows, questions, spans, strict=True):
+            begin, end = row.spans[first][0], row.spans[last][1]
+            found.append(Answer(context[begin:end], begin, share))
+        return found
+
+    @torch.inference_mode()
+    def _spans(self, rows: Sequence[Row]) -> list[tuple[int, int, float]]:
+        """Return the first and last token of each answer of one batch, and their probability."""
+        logits = self.model.token_logits(self.model(self._inputs(rows).to(self.device)))
+        return [best_span(logits[i, : len(row)].cpu(), row) for i, row in enumerate(rows)]
+
+    def _check_task(self, task: BertTask) -> None:
+        """Refuse what the model was not trained for."""
+        if self.config.task != task:
+            raise ManyheadsError(
+                f"this BERT was not trained for {task.replace('_', ' ')}.",
+                cure=f"Fine-tune it with a recipe that has task: {task} and start_from.",
+            )
 
     @torch.inference_mode()
     def _vectors(self, rows: Sequence[Row], pool: Pool) -> list[NDArray[np.float32]]:
@@ -134,6 +190,31 @@ class Bert:
     def _inputs(self, rows: Sequence[Row]) -> BertInputs:
         """Lay rows out as tensors."""
         return BertInputs(*map(torch.from_numpy, self.tokenizer.lay_out(rows)))
+
+
+def _in_order(rows: Sequence[Row], work: Callable[[Sequence[Row]], list[Found]], *, batch: int) -> list[Found]:
+    """Let `work` loose on batches of similar length, and return what it finds in the order of the rows."""
+    order = sorted(range(len(rows)), key=lambda i: len(rows[i]))
+    found: dict[int, Found] = {}
+    for begin in range(0, len(order), batch):
+        numbers = order[begin : begin + batch]
+        found.update(zip(numbers, work([rows[i] for i in numbers]), strict=True))
+    return [found[i] for i in range(len(rows))]
+
+
+def best_span(logits: Tensor, row: Row) -> tuple[int, int, float]:
+    """Return the most probable first and last token for logits of both [S, 2], and their probability.
+
+    Both stand in the second text, in their order. A context without any token has the empty answer at its place.
+    """
+    inside = torch.tensor([segment == 1 for segment in row.segments]) & ~torch.tensor(row.special)
+    if not inside.any():
+        return len(row) - 1, len(row) - 1, 1.0
+    likely = logits.masked_fill(~inside[:, None], -torch.inf).log_softmax(dim=0)
+    both = likely[:, None, 0] + likely[None, :, 1]  # [first, last]
+    place = int(both.masked_fill(~torch.ones_like(both, dtype=torch.bool).triu(), -torch.inf).argmax())
+    first, last = divmod(place, len(row))
+    return first, last, float(both[first, last].exp())
 
 
 def mean_of_real(states: Tensor, mask: Tensor) -> Tensor:

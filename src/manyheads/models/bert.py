@@ -3,8 +3,9 @@
     x = Dropout(LayerNorm(E[token] + P[position] + S[segment]))
     last hidden state = N post-norm encoder layers of x                          [B, S, D]
 
-Two heads may stand on top: the pooler, tanh(W·h₀ + b) of the first token, which speaks for the whole sequence, and the
-word head, which predicts tokens that were masked: LayerNorm(gelu(W·h + b))·Eᵀ + b_V, with E the token embeddings.
+Heads may stand on top: the pooler, tanh(W·h₀ + b) of the first token, which speaks for the whole sequence; the word
+head, which predicts tokens that were masked: LayerNorm(gelu(W·h + b))·Eᵀ + b_V, with E the token embeddings; and the
+head of a task, one linear layer on the pooled vector (labels) or on every token (where an answer starts and ends).
 
 The layers are those of the paper's encoder, with gelu, dropout of the attention weights and another ε.
 """
@@ -95,13 +96,22 @@ class BertModel(nn.Module):
     """The encoder with its embeddings, and whichever heads it has."""
 
     def __init__(
-        self, embedding: BertEmbedding, encoder: Encoder, *, pooler: Pooler | None, word_head: WordHead | None
+        self,
+        embedding: BertEmbedding,
+        encoder: Encoder,
+        *,
+        pooler: Pooler | None = None,
+        word_head: WordHead | None = None,
+        task_head: nn.Linear | None = None,
+        dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.embedding = embedding
         self.encoder = encoder
         self.pooler = pooler
         self.word_head = word_head
+        self.task_head = task_head
+        self.dropout = Dropout(dropout)  # before the task's head
 
     @classmethod
     def from_settings(cls, settings: BertSettings, *, vocabulary: int) -> Self:
@@ -111,6 +121,8 @@ class BertModel(nn.Module):
             Encoder((_layer(settings) for _ in range(settings.layers)), width=settings.width),
             pooler=Pooler(settings.width) if settings.pooler else None,
             word_head=WordHead(vocabulary, settings) if settings.word_head else None,
+            task_head=nn.Linear(settings.width, settings.outputs) if settings.outputs else None,
+            dropout=settings.dropout,
         )
         initialise(model)
         return model
@@ -125,6 +137,19 @@ class BertModel(nn.Module):
         """Return the logits [N, V] of the tokens at positions whose states are [N, D]; the model has a word head."""
         assert self.word_head is not None
         return F.linear(self.word_head(states), self.embedding.tokens, self.word_head.bias)
+
+    def label_logits(self, states: Tensor) -> Tensor:
+        """Return one logit per label [B, outputs] for last hidden states [B, S, D], from the first token's."""
+        assert self.task_head is not None
+        pooled = states[:, 0] if self.pooler is None else self.pooler(states)
+        logits: Tensor = self.task_head(self.dropout(pooled))
+        return logits
+
+    def token_logits(self, states: Tensor) -> Tensor:
+        """Return the task's logits of every token [B, S, outputs] for last hidden states [B, S, D]."""
+        assert self.task_head is not None
+        logits: Tensor = self.task_head(self.dropout(states))
+        return logits
 
 
 def _layer(settings: BertSettings) -> EncoderLayer:

@@ -22,7 +22,7 @@ from pydantic import BaseModel, ValidationError
 
 from manyheads.config.bert import BertConfig
 from manyheads.config.messages import explain
-from manyheads.config.recipe import load_recipe, recipe_text
+from manyheads.config.recipe import AnyRecipe, load_any_recipe, load_recipe, recipe_text
 from manyheads.config.schema import ModelConfig, Recipe
 from manyheads.data.tokenizers import Tokenizers
 from manyheads.errors import ManyheadsError
@@ -144,7 +144,7 @@ class RunFolder:
         """Return the tokenizers of both sides."""
         return Tokenizers.load(self.tokenizer_folder)
 
-    def begin(self, recipe: Recipe) -> list[str]:
+    def begin(self, recipe: AnyRecipe) -> list[str]:
         """Make the folder and write the recipe, or check that the run there is one of this recipe.
 
         Returns the keys that differ from the run's recipe without making it another run.
@@ -174,13 +174,13 @@ class RunFolder:
             for name, model in tokenizers.files().items():
                 (draft / name).write_bytes(model)
 
-    def write_config(self, config: ModelConfig) -> None:
+    def write_config(self, config: ModelConfig | BertConfig) -> None:
         """Write what the model is built from."""
         write_file(self.config_file, config.model_dump_json(indent=2) + "\n")
 
-    def _changes(self, recipe: Recipe) -> list[str]:
+    def _changes(self, recipe: AnyRecipe) -> list[str]:
         """Return the keys that changed; refuse to continue a run with a recipe that would have made another one."""
-        before, now = self.recipe().model_dump(mode="json"), recipe.model_dump(mode="json")
+        before, now = load_any_recipe(self.recipe_file).model_dump(mode="json"), recipe.model_dump(mode="json")
         changed = list(_differences(before, now))
         other = [key for key in changed if key.split(".")[0] not in CHANGEABLE]
         if other and any(self.checkpoints.glob("step-*")):
