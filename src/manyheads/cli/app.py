@@ -7,7 +7,20 @@ from typing import Annotated
 import typer
 
 from manyheads import __version__
-from manyheads.cli import data, describe, encode, evaluate, import_, recipe, score, train, translate, validate
+from manyheads.cli import (
+    answer,
+    classify,
+    data,
+    describe,
+    encode,
+    evaluate,
+    import_,
+    recipe,
+    score,
+    train,
+    translate,
+    validate,
+)
 
 app = typer.Typer(
     name="manyheads",
@@ -23,6 +36,8 @@ for verb in (
     evaluate.evaluate,
     score.score,
     encode.encode,
+    classify.classify,
+    answer.answer,
     describe.describe,
     validate.validate,
 ):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 import typer
 
 from manyheads.cli.options import Device
+from manyheads.cli.texts import lines_of, pairs_of
 from manyheads.errors import ManyheadsError
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def encode(
     from manyheads.encoding.bert import Bert
 
     bert = Bert.from_folder(model, device=device)
-    texts = _pairs(_lines(file), file) if pairs else _lines(file)
+    texts = pairs_of(lines_of(file), file) if pairs else lines_of(file)
     found = _told(bert.stream(texts, pool=pool.value, batch=batch, longest=longest))
     if out is None:
         _write_lines(found, sys.stdout.buffer)
@@ -69,33 +70,6 @@ def encode(
             _write_lines(found, target)
     else:
         _write_array([one.vectors for one in found], out)
-
-
-def _lines(file: Path | None) -> Iterator[str]:
-    """Yield the lines of a file, or of standard input."""
-    if file is not None:
-        from manyheads.data.files import read_lines, text_files
-
-        for path in text_files(str(file), role="texts"):
-            yield from read_lines(path)
-        return
-    for number, raw in enumerate(sys.stdin.buffer, start=1):
-        try:
-            yield raw.rstrip(b"\r\n").decode("utf-8")
-        except UnicodeDecodeError:
-            raise ManyheadsError("this line is not UTF-8.", where=f"standard input:{number}") from None
-
-
-def _pairs(lines: Iterable[str], file: Path | None) -> Iterator[tuple[str, str]]:
-    """Yield the two texts of each line."""
-    for number, line in enumerate(lines, start=1):
-        first, tab, second = line.partition("\t")
-        if not tab or "\t" in second:
-            raise ManyheadsError(
-                f"this line has {line.count(chr(9))} tabs, and a pair has one.",
-                where=f"{file or 'standard input'}:{number}",
-            )
-        yield first, second
 
 
 def _told(found: Iterable[Vectors]) -> Iterator[Vectors]:

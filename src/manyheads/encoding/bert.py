@@ -30,6 +30,7 @@ from manyheads.runs.weights import Arrays, read_weights
 
 Pool = Literal["none", "mean", "cls"]
 Found = TypeVar("Found")
+One = TypeVar("One")
 
 STREAM_TEXTS = 1024  # texts held at a time: enough to sort them by length, and nothing that grows with the input
 
@@ -117,8 +118,7 @@ class Bert:
         self, texts: Iterable[Text], *, pool: Pool = "none", batch: int = 32, longest: int | None = None
     ) -> Iterator[Vectors]:
         """Yield the vectors of texts as they come, in their order, holding only some of them at a time."""
-        remaining = iter(texts)
-        while chunk := list(itertools.islice(remaining, STREAM_TEXTS)):
+        for chunk in _chunks(texts):
             yield from self._encode_chunk(chunk, pool, batch, longest)
 
     def _encode_chunk(self, texts: list[Text], pool: Pool, batch: int, longest: int | None) -> list[Vectors]:
@@ -130,10 +130,11 @@ class Bert:
             for text, row, vectors in zip(texts, rows, found, strict=True)
         ]
 
-    def classify(self, texts: Sequence[Text], *, batch: int = 32, longest: int | None = None) -> list[Label]:
-        """Return the most probable label of each text or pair; the model was trained for classification."""
+    def classify(self, texts: Iterable[Text], *, batch: int = 32, longest: int | None = None) -> Iterator[Label]:
+        """Yield the most probable label of each text or pair; the model was trained for classification."""
         self._check_task("classification")
-        return _in_order(self._rows(texts, longest), self._labels, batch=batch)
+        for chunk in _chunks(texts):
+            yield from _in_order(self._rows(chunk, longest), self._labels, batch=batch)
 
     @torch.inference_mode()
     def _labels(self, rows: Sequence[Row]) -> list[Label]:
@@ -146,17 +147,16 @@ class Bert:
         ]
 
     def answer(
-        self, questions: Sequence[tuple[str, str]], *, batch: int = 32, longest: int | None = None
-    ) -> list[Answer]:
-        """Return the answers to (question, context) pairs; the model was trained for question answering."""
+        self, questions: Iterable[tuple[str, str]], *, batch: int = 32, longest: int | None = None
+    ) -> Iterator[Answer]:
+        """Yield the answers to (question, context) pairs; the model was trained for question answering."""
         self._check_task("question_answering")
-        rows = self._rows(questions, longest)
-        spans = _in_order(rows, self._spans, batch=batch)
-        found = []
-        for row, (_, context), (first, last, share) in zip(rows, questions, spans, strict=True):
-            begin, end = row.spans[first][0], row.spans[last][1]
-            found.append(Answer(context[begin:end], begin, share))
-        return found
+        for chunk in _chunks(questions):
+            rows = self._rows(chunk, longest)
+            spans = _in_order(rows, self._spans, batch=batch)
+            for row, (_, context), (first, last, share) in zip(rows, chunk, spans, strict=True):
+                begin, end = row.spans[first][0], row.spans[last][1]
+                yield Answer(context[begin:end], begin, share)
 
     @torch.inference_mode()
     def _spans(self, rows: Sequence[Row]) -> list[tuple[int, int, float]]:
@@ -190,6 +190,13 @@ class Bert:
     def _inputs(self, rows: Sequence[Row]) -> BertInputs:
         """Lay rows out as tensors."""
         return BertInputs(*map(torch.from_numpy, self.tokenizer.lay_out(rows)))
+
+
+def _chunks(texts: Iterable[One]) -> Iterator[list[One]]:
+    """Yield some texts at a time."""
+    remaining = iter(texts)
+    while chunk := list(itertools.islice(remaining, STREAM_TEXTS)):
+        yield chunk
 
 
 def _in_order(rows: Sequence[Row], work: Callable[[Sequence[Row]], list[Found]], *, batch: int) -> list[Found]:
