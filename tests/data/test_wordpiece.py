@@ -104,3 +104,12 @@ def test_a_real_vocabulary_gives_the_same_tokens_from_either_file(tmp_path: Path
         (tmp_path / name).write_bytes((real / name).read_bytes())
     for text in ("Naïve café, don't!", "东京 2020", "a\u200bb 😀", ("unaffable", "[MASK] me")):
         assert spelled(tmp_path, text) == spelled(real, text)
+
+
+def test_a_trained_tokenizer_knows_its_words_and_is_the_same_every_time():
+    texts = ["Mary went to the kitchen.", "John went to the garden.", "the the the"]
+    one, two = (WordPiece.train(texts, vocabulary=70) for _ in range(2))
+    assert one.text() == two.text()
+    assert len(one) <= 70
+    pieces = one.pieces(one.encode(["The kin mary"], longest=20)[0].ids)
+    assert pieces[1] == "the" and "[UNK]" not in pieces

@@ -124,7 +124,9 @@ class BertRecipe(Settings):
     fresh: bool = Field(
         False, description="Take the shape and the tokenizer of start_from, but draw its weights anew: to compare."
     )
-    vocabulary: Positive = Field(4000, description="Pieces of the tokenizer, where it is trained on the data.")
+    vocabulary: Positive = Field(
+        4000, le=8000, description="Pieces of the tokenizer at most, where it is trained on the data."
+    )
     model: BertSettings | None = Field(None, description="The model's shape, where nothing is started from.")
     masking: MaskingSettings = Field(default_factory=MaskingSettings, description="What a language model must guess.")
     training: TrainingSettings = Field(default_factory=TrainingSettings, description="How it learns.")

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from manyheads.config.schema import TokenizerSettings
+from manyheads.data.tokenizers import SPACE, train_tokenizer
 from manyheads.errors import ManyheadsError
 
 if TYPE_CHECKING:
@@ -82,18 +84,16 @@ class WordPiece:
 
     @classmethod
     def train(cls, texts: Iterable[str], *, vocabulary: int) -> WordPiece:
-        """Train a tokenizer that ignores case on texts, with at most so many pieces."""
+        """Train a tokenizer that ignores case on texts, with at most so many pieces (and every character)."""
         library = _library()
-        tokenizer = library.Tokenizer(library.models.WordPiece(unk_token=UNKNOWN))
-        tokenizer.normalizer = library.normalizers.BertNormalizer(lowercase=True)
-        tokenizer.pre_tokenizer = library.pre_tokenizers.BertPreTokenizer()
-        trainer = library.trainers.WordPieceTrainer(
-            vocab_size=vocabulary, special_tokens=list(SPECIAL), show_progress=False
+        normalizer, splitter = (
+            library.normalizers.BertNormalizer(lowercase=True),
+            library.pre_tokenizers.BertPreTokenizer(),
         )
-        tokenizer.train_from_iterator(texts, trainer)
-        ends = [(name, tokenizer.token_to_id(name)) for name in (SEPARATOR, FIRST)]
-        tokenizer.post_processor = library.processors.BertProcessing(*ends)
-        return cls(tokenizer)
+        words = (
+            " ".join(word for word, _ in splitter.pre_tokenize_str(normalizer.normalize_str(text))) for text in texts
+        )
+        return cls(_assembled(_learned(words, vocabulary), {}))
 
     def __len__(self) -> int:
         return int(self._tokenizer.get_vocab_size())
@@ -132,9 +132,13 @@ def _row(encoding: tokenizers.Encoding) -> Row:
 
 def _from_vocabulary(folder: Path) -> tokenizers.Tokenizer:
     """Return BERT's own tokenizer for a list of pieces, with the habits that the folder tells of."""
+    return _assembled(_vocabulary(folder / VOCABULARY), _habits(folder / HABITS))
+
+
+def _assembled(vocabulary: dict[str, int], habits: Mapping[str, Any]) -> tokenizers.Tokenizer:
+    """Return BERT's own tokenizer for numbered pieces."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-    habits, vocabulary = _habits(folder / HABITS), _vocabulary(folder / VOCABULARY)
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token=UNKNOWN, continuing_subword_prefix=PREFIX))
     tokenizer.normalizer = normalizers.BertNormalizer(
         clean_text=True,
@@ -146,6 +150,23 @@ def _from_vocabulary(folder: Path) -> tokenizers.Tokenizer:
     tokenizer.post_processor = processors.BertProcessing((SEPARATOR, vocabulary[SEPARATOR]), (FIRST, vocabulary[FIRST]))
     tokenizer.add_special_tokens(list(SPECIAL))
     return tokenizer
+
+
+def _learned(words: Iterable[str], vocabulary: int) -> dict[str, int]:
+    """Return numbered pieces for words with spaces between them: every character, and what is merged first.
+
+    SentencePiece learns them, since the library's own trainer breaks ties by chance and a run is to depend on its
+    recipe alone.
+    """
+    found = train_tokenizer(words, TokenizerSettings(normalization="identity"), kind="bpe", vocabulary=None)
+    plain = [piece for number, piece in enumerate(found.vocabulary()) if not found.is_special(number)]
+    characters = sorted({character for piece in plain for character in piece} - {SPACE})
+    merged = [
+        piece.removeprefix(SPACE) if piece[0] == SPACE else f"{PREFIX}{piece}" for piece in plain if piece != SPACE
+    ]
+    both = [form for character in characters for form in (character, f"{PREFIX}{character}")]
+    pieces = list(dict.fromkeys([*SPECIAL, *both, *merged]))
+    return {piece: number for number, piece in enumerate(pieces[: max(vocabulary, len(SPECIAL) + len(both))])}
 
 
 def _vocabulary(path: Path) -> dict[str, int]:
