@@ -120,7 +120,13 @@ def test_fresh_takes_shape_and_tokenizer_but_no_weights(recipe: Write, tmp_path:
 def test_a_small_model_learns_to_guess(recipe: Write, tmp_path: Path, command: Callable[..., Any]):
     """Names, verbs and places are a lottery, but the words between them are not."""
     path = recipe(
-        {"training.steps": 120, "training.label_smoothing": 0.0, "validation.every": 150, "model.dropout": 0.0, "model.attention_dropout": 0.0}
+        {
+            "training.steps": 120,
+            "training.label_smoothing": 0.0,
+            "validation.every": 150,
+            "model.dropout": 0.0,
+            "model.attention_dropout": 0.0,
+        }
     )
     command("train", path, "--out", tmp_path / "run").succeeds()
     last = [one for one in RunFolder(tmp_path / "run").metrics() if one["kind"] == "validation"][-1]
