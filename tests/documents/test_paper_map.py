@@ -32,6 +32,9 @@ def test_every_file_of_the_model_is_on_the_map():
 
 
 def test_the_reference_of_recipe_keys_is_current():
+    from manyheads.config.bert import BertRecipe
     from manyheads.config.template import reference_page
 
     assert reference_page() in (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
+    for_bert = reference_page(BertRecipe, without=("name", "seed", "training"))
+    assert for_bert in (ROOT / "docs" / "bert.md").read_text(encoding="utf-8")

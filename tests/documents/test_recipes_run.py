@@ -7,15 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from manyheads.config.recipe import load_recipe
+from bert import PIECES, tiny_folder
+from manyheads.config.recipe import load_any_recipe, load_recipe
 from manyheads.data.tasks import task
 from manyheads.decoding.translator import Translator
+from manyheads.encoding.bert import Bert
+from manyheads.exchange.bert import import_bert
 from manyheads.runs.folder import RunFolder
+from manyheads.training.bert_preparation import prepare_bert
 from manyheads.training.preparation import prepare
 from manyheads.training.progress import Reporter
 from manyheads.training.trainer import Trainer
 
 RECIPES = sorted((Path(__file__).resolve().parents[2] / "recipes").glob("*.yaml"))
+FOR_BERT = [path for path in RECIPES if path.stem.startswith("bert-")]
 
 SHORT = (
     "training.steps=2",
@@ -52,7 +57,27 @@ def write_stand_ins(recipe, folder: Path) -> list[str]:
     return changes
 
 
-@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", FOR_BERT, ids=lambda path: path.stem)
+def test_a_recipe_for_a_bert_runs(path, tmp_path):
+    recipe = load_any_recipe(path)
+    changes = ["training.steps=2", "training.batch_tokens=512", "data.train.count=50", "data.valid.count=10"]
+    if recipe.start_from is not None:
+        pieces = sorted({"a", "b", *PIECES, *(chr(letter) for letter in range(ord("a"), ord("z") + 1))})
+        special = [piece for piece in PIECES if piece.startswith("[")]
+        theirs = tiny_folder(
+            tmp_path / "theirs",
+            pieces=[*special, *(piece for piece in pieces if piece not in special)],
+            max_position_embeddings=128,
+        )
+        import_bert(theirs, tmp_path / "base")
+        changes.append(f"start_from={tmp_path / 'base'}")
+    run = RunFolder(tmp_path / "run")
+    preparation = prepare_bert(load_any_recipe(path, changes), run, tell=lambda text: None)
+    assert Trainer(preparation, device="cpu", reporter=Reporter()).train() == "finished"
+    assert Bert.from_folder(run.path).encode(["a", ""]).attention_mask.shape[0] == 2
+
+
+@pytest.mark.parametrize("path", [path for path in RECIPES if path not in FOR_BERT], ids=lambda path: path.stem)
 def test_a_recipe_runs(path, tmp_path, monkeypatch):
     monkeypatch.setenv("MANYHEADS_DATA", str(tmp_path / "data"))
     recipe = load_recipe(path)

@@ -7,7 +7,21 @@ from typing import Annotated
 import typer
 
 from manyheads import __version__
-from manyheads.cli import data, describe, evaluate, export, import_, recipe, score, train, translate, validate
+from manyheads.cli import (
+    answer,
+    classify,
+    data,
+    describe,
+    encode,
+    evaluate,
+    export,
+    import_,
+    recipe,
+    score,
+    train,
+    translate,
+    validate,
+)
 
 app = typer.Typer(
     name="manyheads",
@@ -22,6 +36,9 @@ for verb in (
     translate.translate,
     evaluate.evaluate,
     score.score,
+    encode.encode,
+    classify.classify,
+    answer.answer,
     export.export,
     describe.describe,
     validate.validate,

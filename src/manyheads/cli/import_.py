@@ -1,4 +1,4 @@
-"""`manyheads import`: a Marian model of Hugging Face, such as OPUS-MT's, as a run folder."""
+"""`manyheads import`: a model of Hugging Face as a run folder: Marian (such as OPUS-MT's) or BERT."""
 
 from __future__ import annotations
 
@@ -9,10 +9,32 @@ import typer
 
 
 def import_(
-    folder: Annotated[Path, typer.Argument(help="A folder with config.json, model.safetensors and source.spm.")],
+    folder: Annotated[Path, typer.Argument(help="A folder from Hugging Face: config.json, model.safetensors, …")],
     out: Annotated[Path, typer.Option("--out", help="The run folder to write; it must not exist yet.")],
 ) -> None:
-    """Make a run folder of a Marian model in Hugging Face's format, such as OPUS-MT's."""
+    """Make a run folder of a model that was trained elsewhere: Marian (such as OPUS-MT's) or BERT."""
+    from manyheads.exchange.bert import hugging_face_type
+
+    if hugging_face_type(folder) == "bert":
+        _import_bert(folder, out)
+    else:
+        _import_marian(folder, out)
+
+
+def _import_bert(folder: Path, out: Path) -> None:
+    """Import a BERT and say what was left out."""
+    from manyheads.exchange.bert import import_bert
+
+    found = import_bert(folder, out)
+    if found.left_out:
+        typer.echo(
+            f"Left out, since only the encoder and its own heads are taken: {', '.join(found.left_out)}.", err=True
+        )
+    typer.echo(f"The model is in {out}; try: manyheads encode --model {out}", err=True)
+
+
+def _import_marian(folder: Path, out: Path) -> None:
+    """Import a Marian model and compare it with the original."""
     from manyheads.cli.comparing import compare_aloud
     from manyheads.exchange.huggingface import import_huggingface
 

@@ -11,7 +11,12 @@ from manyheads.cli.options import Changes, Device
 from manyheads.errors import ManyheadsError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from manyheads.config.recipe import AnyRecipe
     from manyheads.config.schema import Recipe
+    from manyheads.runs.folder import RunFolder
+    from manyheads.training.assignment import Assignment
 
 
 def train(
@@ -35,10 +40,10 @@ def train(
 
     import torch
 
+    from manyheads.config.schema import Recipe
     from manyheads.runs.folder import RunFolder
     from manyheads.runs.loading import choose_device
     from manyheads.training.distributed import World
-    from manyheads.training.preparation import prepare
     from manyheads.training.progress import Reporter
     from manyheads.training.trainer import Trainer, thread_count
 
@@ -49,12 +54,27 @@ def train(
     with world.joined():
         if not world.is_main:
             world.wait()  # until the first process has prepared everything
-        preparation = prepare(settings, RunFolder(folder), threads=threads, tell=reporter.note, begun=not world.is_main)
+        preparation = _prepare(settings, RunFolder(folder), threads, reporter.note, begun=not world.is_main)
         if world.is_main:
             world.wait()
-        if recipe is None:
+        if recipe is None and isinstance(settings, Recipe):
             reporter.note(f"Chose {_choice(settings)}; change it in {preparation.run.recipe_file} or with --set.")
         Trainer(preparation, device=world.device, reporter=reporter, max_minutes=max_minutes, world=world).train()
+
+
+def _prepare(
+    recipe: AnyRecipe, run: RunFolder, threads: int, tell: Callable[[str], None], *, begun: bool
+) -> Assignment:
+    """Prepare the run that the recipe's task asks for."""
+    from manyheads.config.bert import BertRecipe
+
+    if isinstance(recipe, BertRecipe):
+        from manyheads.training.bert_preparation import prepare_bert
+
+        return prepare_bert(recipe, run, tell=tell, begun=begun)
+    from manyheads.training.preparation import prepare
+
+    return prepare(recipe, run, threads=threads, tell=tell, begun=begun)
 
 
 def _choice(recipe: Recipe) -> str:
@@ -74,14 +94,14 @@ def _recipe(
     valid_source: Path | None,
     valid_target: Path | None,
     changes: list[str],
-) -> Recipe:
+) -> AnyRecipe:
     """Return the recipe that was given, or one chosen for the files that were."""
-    from manyheads.config.recipe import load_recipe
+    from manyheads.config.recipe import load_any_recipe
 
     if (recipe is None) == (source is None):
         raise ManyheadsError("give either a recipe, or --source and --target.", cure="See: manyheads train --help")
     if recipe is not None:
-        return load_recipe(recipe, changes)
+        return load_any_recipe(recipe, changes)
     if source is None or target is None:
         raise ManyheadsError("--source needs a --target.", cure="Line N of the target translates line N of the source.")
     if (valid_source is None) != (valid_target is None):

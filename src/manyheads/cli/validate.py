@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from manyheads.cli.options import AsJson, Changes
+
+if TYPE_CHECKING:
+    from manyheads.config.recipe import AnyRecipe
 
 
 def validate(
@@ -17,18 +20,31 @@ def validate(
     as_json: AsJson = False,
 ) -> None:
     """Check a recipe: every key, every value, how they fit together, and whether its files exist."""
-    from manyheads.config.recipe import load_recipe, recipe_text
+    from manyheads.config.recipe import load_any_recipe, recipe_text
 
-    settings = load_recipe(recipe, changes or [])
+    settings = load_any_recipe(recipe, changes or [])
     if files:
-        from manyheads.data.corpora import open_corpus
-
-        for corpus in settings.data.corpora:
-            open_corpus(corpus, split="train")
-        if settings.data.valid is not None:
-            open_corpus(settings.data.valid, split="valid")
+        _open_files(settings)
     if as_json:
         typer.echo(settings.model_dump_json(indent=2))
     else:
         typer.echo(recipe_text(settings), nl=False)
         typer.echo(f"{recipe} is valid.", err=True)
+
+
+def _open_files(recipe: AnyRecipe) -> None:
+    """Look whether everything is there that a recipe names."""
+    from manyheads.config.schema import Recipe
+
+    if not isinstance(recipe, Recipe):
+        from manyheads.data.examples import read_examples
+
+        read_examples(recipe.data.train, recipe.task, split="train")
+        read_examples(recipe.data.valid, recipe.task, split="valid")
+        return
+    from manyheads.data.corpora import open_corpus
+
+    for corpus in recipe.data.corpora:
+        open_corpus(corpus, split="train")
+    if recipe.data.valid is not None:
+        open_corpus(recipe.data.valid, split="valid")

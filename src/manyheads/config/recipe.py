@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import yaml
 
+from manyheads.config.bert import BertRecipe, BertTask
 from manyheads.config.messages import build, key_lines
 from manyheads.config.presets import MODEL_PRESETS
 from manyheads.config.schema import Recipe
 from manyheads.errors import ManyheadsError
 
+AnyRecipe = Recipe | BertRecipe
+
 
 def load_recipe(path: Path, changes: Iterable[str] = ()) -> Recipe:
-    """Read a recipe file and apply changes such as `training.steps=1000`."""
+    """Read a recipe for translation and apply changes such as `training.steps=1000`."""
+    return _for_translation(load_any_recipe(path, changes), origin=str(path))
+
+
+def load_any_recipe(path: Path, changes: Iterable[str] = ()) -> AnyRecipe:
+    """Read a recipe for whatever task and apply changes such as `training.steps=1000`."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -28,11 +36,16 @@ def load_recipe(path: Path, changes: Iterable[str] = ()) -> Recipe:
         raise ManyheadsError("this is not a recipe: it is no text in UTF-8.", where=str(path)) from None
     except OSError as error:
         raise ManyheadsError(f"this is not a recipe: {error.strerror}.", where=str(path)) from None
-    return parse_recipe(text, changes, origin=str(path))
+    return parse_any_recipe(text, changes, origin=str(path))
 
 
 def parse_recipe(text: str, changes: Iterable[str] = (), *, origin: str = "recipe") -> Recipe:
-    """Read a recipe from YAML text."""
+    """Read a recipe for translation from YAML text."""
+    return _for_translation(parse_any_recipe(text, changes, origin=origin), origin=origin)
+
+
+def parse_any_recipe(text: str, changes: Iterable[str] = (), *, origin: str = "recipe") -> AnyRecipe:
+    """Read a recipe from YAML text; its `task` says of which kind it is."""
     try:
         values = yaml.safe_load(text)
         lines = key_lines(text, origin=origin)
@@ -45,7 +58,16 @@ def parse_recipe(text: str, changes: Iterable[str] = (), *, origin: str = "recip
         raise ManyheadsError("a recipe is a YAML mapping of keys to values.", where=origin)
     for change in changes:
         values = merged(values, parse_change(change))
+    if values.get("task") in get_args(BertTask):
+        return build(BertRecipe, values, origin=origin, lines=lines)
     return build_recipe(values, origin=origin, lines=lines)
+
+
+def _for_translation(recipe: AnyRecipe, *, origin: str) -> Recipe:
+    """Return a recipe for translation; refuse another."""
+    if isinstance(recipe, Recipe):
+        return recipe
+    raise ManyheadsError(f"this is about {recipe.task.replace('_', ' ')}, not about translation.", where=origin)
 
 
 def build_recipe(
@@ -91,7 +113,7 @@ def _laid_over(below: Any, value: Any) -> Any:  # noqa: ANN401
     return value
 
 
-def recipe_text(recipe: Recipe) -> str:
+def recipe_text(recipe: AnyRecipe) -> str:
     """Return the recipe as YAML with every key resolved, in the order of the schema."""
     values = recipe.model_dump(mode="json", exclude_none=True)
     return yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=110)

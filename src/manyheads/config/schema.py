@@ -357,6 +357,11 @@ class Recipe(Settings):
         None, description="A run folder whose tokenizers and weights this run starts from (fine-tuning)."
     )
 
+    @property
+    def metric(self) -> Metric:
+        """The metric that decides."""
+        return self.validation.metric
+
     @model_validator(mode="after")
     def _parts_agree(self) -> Self:
         """Three-way tying needs one vocabulary for both sides."""

@@ -63,9 +63,10 @@ def _default(field: FieldInfo) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def reference_page() -> str:
-    """Return docs/recipes.md's table of every key: name, default, explanation."""
-    rows = [f"| `{key}` | {default} | {description} |" for key, default, description in _keys(Recipe, "")]
+def reference_page(schema: type[BaseModel] = Recipe, *, without: tuple[str, ...] = ()) -> str:
+    """Return docs/recipes.md's table of every key: name, default, explanation; `without` are sections left out."""
+    keys = [row for row in _keys(schema, "") if row[0].split(".")[0] not in without]
+    rows = [f"| `{key}` | {default} | {description} |" for key, default, description in keys]
     return "\n".join(["| key | default | what it does |", "|---|---|---|", *rows]) + "\n"
 
 

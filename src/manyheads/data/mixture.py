@@ -3,17 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from manyheads.data.store import Side, Store, Tally
+from manyheads.data.store import Side, Tally
+
+
+class Rows(Protocol):
+    """What can be mixed: numbered pairs of token sequences, whether on disk (`Store`) or in memory."""
+
+    @property
+    def tally(self) -> Tally:
+        """What became of the pairs."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def lengths(self, side: Side) -> NDArray[np.int32]:
+        """Return how many tokens each sequence of a side has: [pairs]."""
+        ...
+
+    def tokens(self, side: Side) -> int:
+        """Return how many tokens a side has in all."""
+        ...
+
+    def rows(
+        self, side: Side, indices: NDArray[np.int64], *, padding: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the sequences at the indices [B] as one rectangle of ids [B, S], and their lengths [B]."""
+        ...
 
 
 class Mixture:
     """Stores laid end to end: the pairs of the second have the numbers behind those of the first, and so on."""
 
-    def __init__(self, stores: Sequence[Store], weights: Sequence[float]) -> None:
+    def __init__(self, stores: Sequence[Rows], weights: Sequence[float]) -> None:
         assert len(stores) == len(weights) > 0
         self.stores = tuple(stores)
         self.weights = tuple(weights)

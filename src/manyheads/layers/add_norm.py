@@ -17,14 +17,15 @@ from torch import Tensor, nn
 from manyheads.layers.dropout import Dropout
 
 NormOrder = Literal["post", "pre"]
+EPSILON = 1e-5  # PyTorch's; BERT has 1e-12
 
 
 class AddNorm(nn.Module):
     """A residual connection around a sublayer, normalised after the sum (post) or before the sublayer (pre)."""
 
-    def __init__(self, width: int, *, dropout: float, order: NormOrder = "post") -> None:
+    def __init__(self, width: int, *, dropout: float, order: NormOrder = "post", epsilon: float = EPSILON) -> None:
         super().__init__()
-        self.norm = nn.LayerNorm(width)
+        self.norm = nn.LayerNorm(width, eps=epsilon)
         self.dropout = Dropout(dropout)
         self.order = order
 

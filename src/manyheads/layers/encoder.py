@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from manyheads.attention.masks import Mask
 from manyheads.attention.multi_head import MultiHeadAttention
-from manyheads.layers.add_norm import AddNorm, NormOrder
+from manyheads.layers.add_norm import EPSILON, AddNorm, NormOrder
 from manyheads.layers.feed_forward import FeedForward
 
 
@@ -22,12 +22,13 @@ class EncoderLayer(nn.Module):
         *,
         dropout: float,
         order: NormOrder = "post",
+        epsilon: float = EPSILON,
     ) -> None:
         super().__init__()
         self.attention = attention
         self.feed_forward = feed_forward
-        self.attention_norm = AddNorm(attention.width, dropout=dropout, order=order)
-        self.feed_forward_norm = AddNorm(attention.width, dropout=dropout, order=order)
+        self.attention_norm = AddNorm(attention.width, dropout=dropout, order=order, epsilon=epsilon)
+        self.feed_forward_norm = AddNorm(attention.width, dropout=dropout, order=order, epsilon=epsilon)
 
     def forward(self, states: Tensor, mask: Mask) -> Tensor:
         """Return new states [B, S, D] for states [B, S, D]; masked positions are seen by nobody."""

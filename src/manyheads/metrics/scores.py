@@ -68,7 +68,7 @@ def check_tokenizer(name: str) -> str:
     return name
 
 
-def lower_is_better(metric: Metric) -> bool:
+def lower_is_better(metric: str) -> bool:
     """Whether a smaller value of the metric is the better one."""
     return metric in ("loss", "word_error_rate", "symbol_error_rate")
 

@@ -7,18 +7,25 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from manyheads.errors import ManyheadsError
 
 
 def write_file(path: Path, content: bytes | str) -> None:
     """Replace a file by new content; whoever reads it sees the old one or the new one, never a part."""
-    data = content.encode("utf-8") if isinstance(content, str) else content
+    with new_file(path) as file:
+        file.write(content.encode("utf-8") if isinstance(content, str) else content)
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[BinaryIO]:
+    """Yield a file to write into; it appears as `path` when the block ends well, and vanishes otherwise."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     with explained(path):
         try:
             with draft.open("wb") as file:
-                file.write(data)
+                yield file
                 file.flush()
                 os.fsync(file.fileno())
             draft.replace(path)

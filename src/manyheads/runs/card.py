@@ -6,7 +6,7 @@ import platform
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, requires, version
 
-from manyheads.config.schema import Recipe
+from manyheads.config.recipe import AnyRecipe
 
 
 def versions() -> dict[str, str]:
@@ -28,7 +28,7 @@ def _version(package: str) -> str:
         return "not installed"
 
 
-def card_text(recipe: Recipe, *, facts: Mapping[str, str], scores: Mapping[str, str]) -> str:
+def card_text(recipe: AnyRecipe, *, facts: Mapping[str, str], scores: Mapping[str, str]) -> str:
     """Return the card: facts about data and model, scores with their signature, and versions."""
     sections = [
         f"# {recipe.name}\n",
@@ -38,6 +38,11 @@ def card_text(recipe: Recipe, *, facts: Mapping[str, str], scores: Mapping[str, 
         "The recipe beside this file, `recipe.yaml`, has every setting.\n",
     ]
     return "\n".join(sections)
+
+
+def text_of(name: str, *, facts: Mapping[str, str]) -> str:
+    """Return the card of a model that was not trained here: what is known of it, and versions."""
+    return "\n".join([f"# {name}\n", _table("Model", facts), _table("Versions", versions())])
 
 
 def _table(title: str, rows: Mapping[str, str]) -> str:

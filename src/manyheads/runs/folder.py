@@ -16,12 +16,13 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
+from manyheads.config.bert import BertConfig
 from manyheads.config.messages import explain
-from manyheads.config.recipe import load_recipe, recipe_text
+from manyheads.config.recipe import AnyRecipe, load_any_recipe, load_recipe, recipe_text
 from manyheads.config.schema import ModelConfig, Recipe
 from manyheads.data.tokenizers import Tokenizers
 from manyheads.errors import ManyheadsError
@@ -29,6 +30,8 @@ from manyheads.runs.atomic import explained, new_folder, remove_folder, remove_l
 
 # What may differ between a run and the recipe it is continued with: it changes what comes, not what was learned.
 CHANGEABLE = ("name", "training", "validation", "decoding")
+
+Configuration = TypeVar("Configuration", bound=BaseModel)
 
 
 @dataclass(frozen=True)
@@ -99,10 +102,39 @@ class RunFolder:
 
     def config(self) -> ModelConfig:
         """Return what the model is built from."""
+        if self.kind == "bert":
+            raise ManyheadsError(
+                "this run is a BERT, which reads but does not write.",
+                where=str(self.path),
+                cure=f"For vectors: manyheads encode --model {self.path}",
+            )
+        return self._configuration(ModelConfig)
+
+    def bert_config(self) -> BertConfig:
+        """Return what the BERT in this run is built from."""
+        if self.kind != "bert":
+            raise ManyheadsError(
+                f"this run is a {self.kind}, not a BERT.",
+                where=str(self.path),
+                cure="'manyheads import' makes a run of a BERT.",
+            )
+        return self._configuration(BertConfig)
+
+    @property
+    def kind(self) -> str:
+        """What the model of this run is: a transformer, or a bert."""
         try:
-            return ModelConfig.model_validate_json(self.config_file.read_bytes())
+            values = json.loads(self.config_file.read_bytes())
+        except (OSError, ValueError):
+            return "transformer"  # whoever reads the configuration will say what is wrong with it
+        return str(values.get("kind", "transformer")) if isinstance(values, dict) else "transformer"
+
+    def _configuration(self, schema: type[Configuration]) -> Configuration:
+        """Return config.json as the schema describes it."""
+        try:
+            return schema.model_validate_json(self.config_file.read_bytes())
         except ValidationError as error:
-            raise explain(error, ModelConfig, origin=str(self.config_file), lines={}) from None
+            raise explain(error, schema, origin=str(self.config_file), lines={}) from None
         except OSError as error:
             raise ManyheadsError(
                 f"the configuration cannot be read: {error.strerror}.", where=str(self.config_file)
@@ -112,7 +144,7 @@ class RunFolder:
         """Return the tokenizers of both sides."""
         return Tokenizers.load(self.tokenizer_folder)
 
-    def begin(self, recipe: Recipe) -> list[str]:
+    def begin(self, recipe: AnyRecipe) -> list[str]:
         """Make the folder and write the recipe, or check that the run there is one of this recipe.
 
         Returns the keys that differ from the run's recipe without making it another run.
@@ -142,13 +174,13 @@ class RunFolder:
             for name, model in tokenizers.files().items():
                 (draft / name).write_bytes(model)
 
-    def write_config(self, config: ModelConfig) -> None:
+    def write_config(self, config: ModelConfig | BertConfig) -> None:
         """Write what the model is built from."""
         write_file(self.config_file, config.model_dump_json(indent=2) + "\n")
 
-    def _changes(self, recipe: Recipe) -> list[str]:
+    def _changes(self, recipe: AnyRecipe) -> list[str]:
         """Return the keys that changed; refuse to continue a run with a recipe that would have made another one."""
-        before, now = self.recipe().model_dump(mode="json"), recipe.model_dump(mode="json")
+        before, now = load_any_recipe(self.recipe_file).model_dump(mode="json"), recipe.model_dump(mode="json")
         changed = list(_differences(before, now))
         other = [key for key in changed if key.split(".")[0] not in CHANGEABLE]
         if other and any(self.checkpoints.glob("step-*")):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -24,9 +25,24 @@ def weights_bytes(arrays: Mapping[str, NDArray[np.generic]], *, metadata: Mappin
 
 def read_weights(path: Path) -> Arrays:
     """Return the arrays of a safetensors file by name."""
+    with _readable(path), safe_open(path, framework="numpy") as file:
+        return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dictionary)
+
+
+def read_float32(path: Path) -> Arrays:
+    """Return the arrays of a safetensors file by name as float32, whatever they were; this one needs torch."""
+    with (
+        _readable(path),
+        safe_open(path, framework="pt") as file,
+    ):  # numpy has no bfloat16; what is read is the file itself, so a clone is kept
+        return {name: file.get_tensor(name).float().clone().numpy() for name in file.keys()}  # noqa: SIM118
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Say in a sentence why a file cannot be read."""
     try:
-        with safe_open(path, framework="numpy") as file:
-            return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dictionary)
+        yield
     except FileNotFoundError:
         raise ManyheadsError("the weights are missing.", where=str(path)) from None
     except (SafetensorError, OSError) as error:

@@ -14,19 +14,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyheads.config.schema import Recipe
+from manyheads.config.recipe import AnyRecipe
 from manyheads.metrics.scores import lower_is_better
 from manyheads.runs.weights import Arrays, read_weights
 from manyheads.training.checkpoint import MODEL, Progress
 
 
-def is_regular(step: int, recipe: Recipe) -> bool:
+def is_regular(step: int, recipe: AnyRecipe) -> bool:
     """Whether every run of the recipe saves a checkpoint at this step."""
     training = recipe.training
     return not (step % training.checkpoint_every and step % recipe.validation.every and step != training.steps)
 
 
-def steps_to_average(saved: Iterable[int], progress: Progress, recipe: Recipe) -> list[int]:
+def steps_to_average(saved: Iterable[int], progress: Progress, recipe: AnyRecipe) -> list[int]:
     """Return the steps whose checkpoints are to be averaged, of those that are saved; none where it is not asked."""
     count = recipe.training.average_checkpoints
     regular = sorted(step for step in saved if is_regular(step, recipe))
@@ -34,12 +34,12 @@ def steps_to_average(saved: Iterable[int], progress: Progress, recipe: Recipe) -
         return regular[-count:]
     if recipe.training.average == "best":
         scored = [step for step in regular if str(step) in progress.scores]
-        sign = 1 if lower_is_better(recipe.validation.metric) else -1
+        sign = 1 if lower_is_better(recipe.metric) else -1
         return sorted(sorted(scored, key=lambda step: (sign * progress.scores[str(step)], -step))[:count])
     return []
 
 
-def steps_to_keep(saved: Sequence[int], progress: Progress, recipe: Recipe) -> set[int]:
+def steps_to_keep(saved: Sequence[int], progress: Progress, recipe: AnyRecipe) -> set[int]:
     """Return the steps whose checkpoints must not be removed yet: the newest, the best, and those to be averaged."""
     regular = sorted(step for step in saved if is_regular(step, recipe))
     kept = {max(saved), *regular[-recipe.training.keep_checkpoints :], *steps_to_average(saved, progress, recipe)}

@@ -9,19 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
-from manyheads.config.schema import Recipe
-from manyheads.data.batching import Batch
-from manyheads.models.interface import SequenceToSequence
 from manyheads.runs.loading import fill_parameters, parameter_arrays, whole
 from manyheads.runs.weights import Arrays
+from manyheads.training.assignment import Assignment
 from manyheads.training.checkpoint import Checkpoint, Snapshot
 from manyheads.training.distributed import World
 from manyheads.training.moving_average import MovingAverage
-from manyheads.training.objectives import TensorBatch, TranslationObjective
 from manyheads.training.optimiser import make_optimiser, optimiser_arrays, restore_optimiser
 from manyheads.training.precision import choose_precision
 from manyheads.training.schedule import learning_rate
@@ -39,7 +36,7 @@ class Update(NamedTuple):
 class NotFiniteError(Exception):
     """A loss or a gradient is no number; nothing was learned from it."""
 
-    def __init__(self, loss: float, batch: Batch) -> None:
+    def __init__(self, loss: float, batch: Any) -> None:  # noqa: ANN401 (each task has batches of its own)
         super().__init__(f"loss {loss}")
         self.loss, self.batch = loss, batch
 
@@ -52,12 +49,13 @@ def step_seed(seed: int, step: int, rank: int = 0) -> int:
 class Learner:
     """A model that learns, together with the other processes' copies or shares of it."""
 
-    def __init__(self, model: SequenceToSequence, recipe: Recipe, world: World) -> None:
-        self.model, self.recipe, self.world = model, recipe, world
-        settings = recipe.training
+    def __init__(self, assignment: Assignment, model: torch.nn.Module, world: World) -> None:
+        self.model, self.recipe, self.world = model, assignment.recipe, world
+        self._width = assignment.width
+        settings = self.recipe.training
         self.precision = choose_precision(settings, world.device)
         self.precision.settle()
-        self.objective = TranslationObjective(model, smoothing=settings.label_smoothing, r_drop=settings.r_drop)
+        self.objective = assignment.objective(model)
         if self.precision.compiled:
             self.objective.compile_stacks()
         self._together: torch.nn.Module = self.objective
@@ -68,11 +66,11 @@ class Learner:
         self.optimiser = make_optimiser(model, settings)
         self.average = MovingAverage(model, settings.moving_average) if settings.moving_average else None
 
-    def update(self, step: int, batches: Sequence[Batch]) -> Update:
+    def update(self, step: int, batches: Sequence[Any]) -> Update:
         """Take update `step` (from 0) on this process's batches."""
         settings = self.recipe.training
         torch.manual_seed(step_seed(self.recipe.seed, step, self.world.rank))
-        count = int(self.world.total(sum(int(batch.target_lengths.sum()) for batch in batches)))
+        count = int(self.world.total(sum(map(self.objective.count, batches))))
         losses = self._gradients(batches, count)
         total = self.world.total(float(torch.stack(losses).sum()))
         limit = settings.clip_norm or math.inf
@@ -80,7 +78,7 @@ class Learner:
         if not math.isfinite(norm) or not math.isfinite(total):
             wrong = next((i for i, loss in enumerate(losses) if not math.isfinite(float(loss))), 0)
             raise NotFiniteError(total / count, batches[wrong])
-        rate = learning_rate(settings.schedule, step + 1, width=self.recipe.model.width, steps=settings.steps)
+        rate = learning_rate(settings.schedule, step + 1, width=self._width, steps=settings.steps)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
         self.optimiser.step()
@@ -88,14 +86,14 @@ class Learner:
             self.average.update(step + 1)
         return Update(total / count, norm, rate, count)
 
-    def _gradients(self, batches: Sequence[Batch], count: int) -> list[torch.Tensor]:
+    def _gradients(self, batches: Sequence[Any], count: int) -> list[torch.Tensor]:
         """Fill the gradients of the mean loss over `count` tokens of all processes; return each batch's summed loss."""
         self.optimiser.zero_grad(set_to_none=True)
         losses = []
         for left, batch in zip(reversed(range(len(batches))), batches, strict=True):
             with self._exchange(wanted=left == 0):
                 with self.precision.autocast():
-                    loss, _ = self._together(TensorBatch.move(batch, self.world.device))
+                    loss, _ = self._together(self.objective.move(batch, self.world.device))
                 # The processes' gradients are averaged, and their sum is what is wanted.
                 (loss * (self.world.size / count)).backward()
             losses.append(loss.detach())

@@ -6,7 +6,8 @@ sharded wrappers act only there.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple, Self
 
 import torch
 from torch import Tensor, nn
@@ -44,17 +45,45 @@ def _tensor(array: object, device: torch.device) -> Tensor:
     return torch.as_tensor(array).to(device, non_blocking=True)
 
 
-class TranslationObjective(nn.Module):
+class Objective(nn.Module, ABC):
+    """What is learned from a batch, of whatever kind its task has."""
+
+    model: nn.Module
+
+    @abstractmethod
+    def move(self, batch: Any, device: torch.device) -> Any:  # noqa: ANN401 (each task has batches of its own)
+        """Copy a batch of arrays to a device, as `forward` wants it."""
+
+    @abstractmethod
+    def count(self, batch: Any) -> int:  # noqa: ANN401
+        """Return how many terms the loss of a batch of arrays will have."""
+
+    @abstractmethod
+    def compile_stacks(self) -> None:
+        """Compile what is computed for every token."""
+
+
+class TranslationObjective(Objective):
     """Teacher forcing: every target position at once predicts its token from the source and the true past.
 
     With `r_drop` above 0 a batch is seen twice while training, and its loss is that of `training/r_drop.py`.
     """
+
+    model: SequenceToSequence
 
     def __init__(self, model: SequenceToSequence, *, smoothing: float, r_drop: float = 0.0) -> None:
         super().__init__()
         self.model = model
         self.smoothing = smoothing
         self.r_drop = r_drop
+
+    def move(self, batch: Batch, device: torch.device) -> TensorBatch:
+        """Copy a batch of arrays to a device."""
+        return TensorBatch.move(batch, device)
+
+    def count(self, batch: Batch) -> int:
+        """Return the number of target tokens, the end token included."""
+        return int(batch.target_lengths.sum())
 
     def forward(self, batch: TensorBatch) -> tuple[Tensor, int]:
         """Return the summed smoothed loss over the real target tokens, and their number; padding carries none."""

@@ -8,11 +8,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
+from torch import nn
 
 from manyheads.config.schema import DataSettings, ModelConfig, Recipe
-from manyheads.data.batching import Batches, SpecialTokens
+from manyheads.data.batching import Batch, Batches, SpecialTokens
 from manyheads.data.corpora import Corpus, Part, Tagged, Together, Without, open_corpus
 from manyheads.data.files import resolve
 from manyheads.data.mixture import Mixture
@@ -20,6 +22,9 @@ from manyheads.data.pairs import Pair
 from manyheads.data.store import Store, open_store
 from manyheads.data.subword_sampling import resampling
 from manyheads.data.tokenizers import END, PAD, START, UNKNOWN, Tokenizers, tag_piece, train_tokenizers
+from manyheads.decoding.options import TranslationOptions
+from manyheads.decoding.torch_engine import TorchEngine
+from manyheads.decoding.translator import Translator
 from manyheads.errors import ManyheadsError
 from manyheads.exchange.vectors import load_vectors
 from manyheads.models.builder import build_model
@@ -28,13 +33,16 @@ from manyheads.models.transformer import Transformer
 from manyheads.runs.folder import RunFolder
 from manyheads.runs.loading import fill_parameters
 from manyheads.runs.weights import read_weights
+from manyheads.training.objectives import TranslationObjective
+from manyheads.training.utilisation import BatchFlops
+from manyheads.training.validation import Validator
 
 Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """Everything a training run starts from."""
+    """Everything a training run for translation starts from; it is an `Assignment`."""
 
     recipe: Recipe
     run: RunFolder
@@ -45,6 +53,59 @@ class Preparation:
     batches: Batches
     valid_pairs: list[Pair]
     valid_batches: Batches
+
+    @property
+    def kind(self) -> str:
+        """What the model is."""
+        return self.recipe.model.kind
+
+    @property
+    def width(self) -> int:
+        """The model's width, by which the paper's schedule goes."""
+        return self.recipe.model.width
+
+    @property
+    def try_it(self) -> str:
+        """The command that uses the model."""
+        return f"manyheads translate --model {self.run.path}"
+
+    def facts(self) -> dict[str, str]:
+        """Return what the card says of the data."""
+        return {"training data": self.corpus.origin(), "pairs": f"{self.store.tally.pairs:,}"}
+
+    def fresh_model(self, *, device: torch.device, tell: Tell) -> SequenceToSequence:
+        """Return the model as training starts with it."""
+        return fresh_model(self, device=device, tell=tell)
+
+    def bare_model(self) -> SequenceToSequence:
+        """Return a model of the same shape, to be filled."""
+        return build_model(self.config)
+
+    def objective(self, model: nn.Module) -> TranslationObjective:
+        """Return what is learned from a batch."""
+        assert isinstance(model, SequenceToSequence)
+        settings = self.recipe.training
+        return TranslationObjective(model, smoothing=settings.label_smoothing, r_drop=settings.r_drop)
+
+    def validator(self, model: nn.Module) -> Validator:
+        """Return what measures a model on the validation data."""
+        objective = self.objective(model)
+        options = TranslationOptions.from_settings(self.recipe.decoding)
+        translator = Translator.from_parts(TorchEngine(objective.model, self.config), self.tokenizers, options)
+        return Validator(self.recipe, self.valid_pairs, self.valid_batches, objective, translator)
+
+    def flops(self, batch: Batch) -> int:
+        """Return the FLOPs of learning from a batch."""
+        return self._flops(batch)
+
+    @cached_property
+    def _flops(self) -> BatchFlops:
+        """The formula for this model."""
+        return BatchFlops(self.config, views=2 if self.recipe.training.r_drop else 1)
+
+    def first_text(self, batch: Batch) -> str:
+        """Return the first source of a batch."""
+        return self.tokenizers.source.decode(batch.source[0, : batch.source_lengths[0]].tolist())
 
 
 def prepare(recipe: Recipe, run: RunFolder, *, threads: int, tell: Tell, begun: bool = False) -> Preparation:

@@ -6,17 +6,17 @@ from manyheads.metrics.scores import Score
 from manyheads.runs.atomic import write_file
 from manyheads.runs.card import card_text
 from manyheads.runs.weights import Arrays, weights_bytes
+from manyheads.training.assignment import Assignment
 from manyheads.training.checkpoint import Progress, checkpoint_folder, published_weights
-from manyheads.training.preparation import Preparation
 from manyheads.training.validation import Findings
 
 
 class Publisher:
     """Writes a run's model and its card."""
 
-    def __init__(self, preparation: Preparation, *, parameters: int) -> None:
-        self._preparation = preparation
-        self._run = preparation.run
+    def __init__(self, assignment: Assignment, *, parameters: int) -> None:
+        self._assignment = assignment
+        self._run = assignment.run
         self._parameters = parameters
 
     @property
@@ -37,11 +37,10 @@ class Publisher:
 
     def card(self, findings: Findings, *, step: int) -> None:
         """Write the card of a model of some step."""
-        parts, recipe = self._preparation, self._preparation.recipe
+        recipe = self._assignment.recipe
         facts = {
-            "model": f"{recipe.model.kind}, {self._parameters:,} parameters",
-            "training data": parts.corpus.origin(),
-            "pairs": f"{parts.store.tally.pairs:,}",
+            "model": f"{self._assignment.kind}, {self._parameters:,} parameters",
+            **self._assignment.facts(),
             "step": f"{step:,} of {recipe.training.steps:,}",
             "command": f"manyheads train {self._run.recipe_file} --out {self._run.path}",
         }

@@ -18,15 +18,11 @@ from typing import Literal
 
 import torch
 
-from manyheads.decoding.options import TranslationOptions
-from manyheads.decoding.torch_engine import TorchEngine
-from manyheads.decoding.translator import Translator
 from manyheads.errors import ManyheadsError
-from manyheads.models.builder import build_model
-from manyheads.models.interface import SequenceToSequence
 from manyheads.runs.atomic import remove_leftovers
 from manyheads.runs.card import versions
 from manyheads.runs.loading import fill_parameters
+from manyheads.training.assignment import Assignment
 from manyheads.training.averaging import mean_of_checkpoints, steps_to_average, steps_to_keep
 from manyheads.training.background import Background
 from manyheads.training.checkpoint import (
@@ -42,13 +38,10 @@ from manyheads.training.distributed import World, is_lost_peer
 from manyheads.training.journal import Journal
 from manyheads.training.learner import Learner, NotFiniteError, Update
 from manyheads.training.lookahead import Lookahead
-from manyheads.training.objectives import TranslationObjective
-from manyheads.training.preparation import Preparation, fresh_model
 from manyheads.training.progress import Reporter, duration
 from manyheads.training.publishing import Publisher
 from manyheads.training.speed import Stopwatch
-from manyheads.training.utilisation import BatchFlops
-from manyheads.training.validation import Findings, Validator
+from manyheads.training.validation import Findings
 
 Outcome = Literal["finished", "stopped early", "interrupted", "out of time", "nothing to do"]
 
@@ -71,7 +64,7 @@ class Trainer:
 
     def __init__(
         self,
-        preparation: Preparation,
+        preparation: Assignment,
         *,
         device: torch.device,
         reporter: Reporter,
@@ -84,13 +77,12 @@ class Trainer:
         self.reporter = reporter
         self._deadline = None if max_minutes is None else time.monotonic() + 60 * max_minutes
         self._interrupted = self._mourning = False
-        self.model = fresh_model(preparation, device=self.world.device, tell=reporter.note)
+        self.model = preparation.fresh_model(device=self.world.device, tell=reporter.note)
         parameters = sum(parameter.numel() for parameter in self.model.parameters())
-        self.learner = Learner(self.model, self.recipe, self.world)
-        self._flops = BatchFlops(preparation.config, views=2 if self.recipe.training.r_drop else 1)
+        self.learner = Learner(preparation, self.model, self.world)
         self.progress = Progress(versions=self._surroundings())
         self.judged = self._judged()
-        self.validator = self._validator()
+        self.validator = preparation.validator(self.judged)
         self.publisher = Publisher(preparation, parameters=parameters)
         self._saving = Background("checkpoints")
 
@@ -103,21 +95,12 @@ class Trainer:
         }
         return {**versions(), **machine}
 
-    def _judged(self) -> SequenceToSequence:
+    def _judged(self) -> torch.nn.Module:
         """Return the model that is measured: the one that learns, or one beside it that gets the weights to publish."""
         learns_alone = self.world.size == 1 and self.learner.average is None
         if learns_alone or not self.world.is_main:
             return self.model
-        return build_model(self.preparation.config).to(self.world.device)
-
-    def _validator(self) -> Validator:
-        """Return what measures a model on the validation data."""
-        parts, settings = self.preparation, self.recipe.training
-        engine = TorchEngine(self.judged, parts.config)
-        options = TranslationOptions.from_settings(self.recipe.decoding)
-        translator = Translator.from_parts(engine, parts.tokenizers, options)
-        objective = TranslationObjective(self.judged, smoothing=settings.label_smoothing)
-        return Validator(self.recipe, parts.valid_pairs, parts.valid_batches, objective, translator)
+        return self.preparation.bare_model().to(self.world.device)
 
     def train(self) -> Outcome:
         """Go on from the newest checkpoint, or start, and train."""
@@ -192,7 +175,7 @@ class Trainer:
             raise self._not_finite(error) from None
         self.progress.step += 1
         self.progress.batches += self.recipe.training.accumulate * self.world.size
-        return update, sum(map(self._flops, batches))
+        return update, sum(map(self.preparation.flops, batches))
 
     def _shares(self) -> tuple[range, range]:
         """Return which batches of the run this process takes for the next update, and for the one after."""
@@ -204,8 +187,7 @@ class Trainer:
     def _not_finite(self, error: NotFiniteError) -> ManyheadsError:
         """Return the error for a loss or gradient that is no number, naming the batch; it was not learned from."""
         batch = error.batch
-        first = batch.source[0, : batch.source_lengths[0]].tolist()
-        text = self.preparation.tokenizers.source.decode(first)[:80]
+        text = self.preparation.first_text(batch)[:80]
         return ManyheadsError(
             f"the loss is no longer a number (loss {error.loss}) at step {self.progress.step + 1:,}, "
             f"in a batch of {len(batch.pairs)} pairs whose first source is {text!r}.",
@@ -301,7 +283,7 @@ class Trainer:
             self._publish_final()
             early = " (no improvement any more)" if outcome == "stopped early" else ""
             self.reporter.note(f"Finished at step {step:,}{early}.")
-        self.reporter.note(f"The model is in {path}; try: manyheads translate --model {path}")
+        self.reporter.note(f"The model is in {path}; try: {self.preparation.try_it}")
 
     def _save_last(self, outcome: Outcome) -> None:
         """Save the state of this moment, and see to it that there is a model."""

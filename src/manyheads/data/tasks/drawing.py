@@ -10,31 +10,40 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from random import Random
-from typing import Literal, TypeVar, get_args
+from typing import Literal, Protocol, TypeVar, get_args
 
-from manyheads.data.pairs import Pair
 from manyheads.errors import ManyheadsError, did_you_mean
 
 Split = Literal["train", "valid", "test"]
 SPLITS: tuple[Split, ...] = get_args(Split)
 
 _TRAIN_SHARE = 0.90
-_VALID_SHARE = 0.05  # and the rest is test
 
 # A split holds about a twentieth of all examples or more, so this many misses in a row mean that it is
 # empty or used up: chance alone brings them once in 10^222 draws.
 _MISSES_BEFORE_GIVING_UP = 10_000
 
+
+class Drawn(Protocol):
+    """Whatever is drawn: it has a source, by which two of them are told apart."""
+
+    @property
+    def source(self) -> str:
+        """What is given; the rest is to be found."""
+        ...
+
+
 Item = TypeVar("Item")
+One = TypeVar("One", bound=Drawn)
 
 
-def split_of(identity: str) -> Split:
-    """Return the split of the example with this identity: train for 90 %, valid and test for 5 % each."""
+def split_of(identity: str, *, train: float = _TRAIN_SHARE) -> Split:
+    """Return the split of the example with this identity: train for 90 %, valid and test for half of the rest each."""
     digest = hashlib.sha256(identity.encode()).digest()
     share = int.from_bytes(digest[:8], "big") / 2**64
-    if share < _TRAIN_SHARE:
+    if share < train:
         return "train"
-    return "valid" if share < _TRAIN_SHARE + _VALID_SHARE else "test"
+    return "valid" if share < (1.0 + train) / 2.0 else "test"
 
 
 def source_of_chance(task: str, split: Split, seed: int) -> Random:
@@ -58,7 +67,7 @@ def pick_many(random: Random, items: Sequence[Item], count: int) -> list[Item]:
     return [items[int(draw() * limit)] for _ in range(count)]
 
 
-def collect(proposals: Iterator[Pair | None], *, task: str, split: Split, count: int) -> Iterator[Pair]:
+def collect(proposals: Iterator[One | None], *, task: str, split: Split, count: int) -> Iterator[One]:
     """Return the first `count` pairs of endless proposals, in which None is a draw that had to be refused.
 
     Training pairs may repeat; held-out pairs do not, so that no example is scored twice. Where the split
@@ -73,7 +82,7 @@ def collect(proposals: Iterator[Pair | None], *, task: str, split: Split, count:
     return _collect(proposals, task=task, split=split, count=count)
 
 
-def _collect(proposals: Iterator[Pair | None], *, task: str, split: Split, count: int) -> Iterator[Pair]:
+def _collect(proposals: Iterator[One | None], *, task: str, split: Split, count: int) -> Iterator[One]:
     seen: set[str] = set()
     found = misses = 0
     while found < count:

@@ -1,0 +1,32 @@
+"""`manyheads answer`: the words of a context that answer a question."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from manyheads.cli.options import AsJson, Device
+from manyheads.cli.texts import lines_of, pairs_of
+
+
+def answer(
+    file: Annotated[
+        Path | None,
+        typer.Argument(help="Lines of question, tab, context (also .gz); without it, standard input."),
+    ] = None,
+    model: Annotated[Path, typer.Option(help="A run with task: question_answering.")] = ...,  # type: ignore[assignment]
+    batch: Annotated[int, typer.Option(min=1, help="Questions computed at once.")] = 32,
+    device: Device = "auto",
+    as_json: AsJson = False,
+) -> None:
+    """Print the answer to each question, one per line, in order."""
+    import json
+    from dataclasses import asdict
+
+    from manyheads.encoding.bert import Bert
+
+    bert = Bert.from_folder(model, device=device)
+    for found in bert.answer(pairs_of(lines_of(file), file), batch=batch):
+        typer.echo(json.dumps(asdict(found), ensure_ascii=False) if as_json else found.text)

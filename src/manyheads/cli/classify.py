@@ -1,0 +1,33 @@
+"""`manyheads classify`: the label of each text or pair."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from manyheads.cli.options import AsJson, Device
+from manyheads.cli.texts import lines_of, pairs_of
+
+
+def classify(
+    file: Annotated[
+        Path | None, typer.Argument(help="Texts, one per line (also .gz); without it, standard input.")
+    ] = None,
+    model: Annotated[Path, typer.Option(help="A run with task: classification.")] = ...,  # type: ignore[assignment]
+    pairs: Annotated[bool, typer.Option("--pairs", help="Each line holds two texts with a tab between them.")] = False,
+    batch: Annotated[int, typer.Option(min=1, help="Texts computed at once.")] = 32,
+    device: Device = "auto",
+    as_json: AsJson = False,
+) -> None:
+    """Print the label of each text, one per line, in order."""
+    import json
+    from dataclasses import asdict
+
+    from manyheads.encoding.bert import Bert
+
+    bert = Bert.from_folder(model, device=device)
+    texts = pairs_of(lines_of(file), file) if pairs else lines_of(file)
+    for label in bert.classify(texts, batch=batch):
+        typer.echo(json.dumps(asdict(label), ensure_ascii=False) if as_json else label.name)

@@ -1,0 +1,119 @@
+"""`manyheads encode`: texts as vectors, for each token or for each text."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, BinaryIO
+
+import typer
+
+from manyheads.cli.options import Device
+from manyheads.cli.texts import lines_of, pairs_of
+from manyheads.errors import ManyheadsError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from manyheads.encoding.bert import Vectors
+
+FORMATS = (".npy", ".jsonl")
+
+
+class Pooling(StrEnum):
+    """What becomes of the vectors of a text's tokens."""
+
+    none = "none"
+    mean = "mean"
+    cls = "cls"
+
+
+def encode(
+    file: Annotated[
+        Path | None, typer.Argument(help="Texts, one per line (also .gz); without it, standard input.")
+    ] = None,
+    model: Annotated[Path, typer.Option(help="The run folder, or a folder from Hugging Face.")] = ...,  # type: ignore[assignment]
+    out: Annotated[
+        Path | None, typer.Option(help="Where to write: x.npy or x.jsonl. Without it, JSON lines to standard output.")
+    ] = None,
+    pool: Annotated[
+        Pooling, typer.Option(help="A vector per token (none), or one per text: their mean, or the first one (cls).")
+    ] = Pooling.mean,
+    pairs: Annotated[bool, typer.Option("--pairs", help="Each line holds two texts with a tab between them.")] = False,
+    batch: Annotated[int, typer.Option(min=1, help="Texts computed at once.")] = 32,
+    longest: Annotated[
+        int | None, typer.Option(min=8, help="Tokens kept of a text. Default: as many as the model has positions.")
+    ] = None,
+    device: Device = "auto",
+) -> None:
+    """Turn texts into vectors, one result per line, in order, empty lines included.
+
+    With --pool none, an .npy file holds [texts, tokens, width], with zeros where a text has fewer tokens than another.
+    """
+    if out is not None and out.suffix not in FORMATS:
+        raise ManyheadsError(f"the name must end in {' or '.join(FORMATS)}.", where=str(out))
+    from manyheads.encoding.bert import Bert
+
+    bert = Bert.from_folder(model, device=device)
+    texts = pairs_of(lines_of(file), file) if pairs else lines_of(file)
+    found = _told(bert.stream(texts, pool=pool.value, batch=batch, longest=longest))
+    if out is None:
+        _write_lines(found, sys.stdout.buffer)
+    elif out.suffix == ".jsonl":
+        from manyheads.runs.atomic import new_file
+
+        with new_file(out) as target:
+            _write_lines(found, target)
+    else:
+        _write_array([one.vectors for one in found], out)
+
+
+def _told(found: Iterable[Vectors]) -> Iterator[Vectors]:
+    """Pass results on; say at the end how many texts were cut off, and which was the first."""
+    truncated, first = 0, 0
+    for number, one in enumerate(found, start=1):
+        if one.truncated:
+            truncated, first = truncated + 1, first or number
+        yield one
+    if truncated:
+        some = f"{truncated:,} texts were" if truncated > 1 else "1 text was"
+        typer.echo(f"{some} too long and cut off (the first at line {first:,}).", err=True)
+
+
+def _write_lines(found: Iterable[Vectors], target: BinaryIO) -> None:
+    """Write each result as a line of JSON, as soon as it is there."""
+    for one in found:
+        whole = one.vectors.ndim == 1
+        values = {"text": one.text, "vector": _rounded(one.vectors)} if whole else _each(one)
+        target.write((json.dumps(values, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace"))
+    target.flush()
+
+
+def _each(one: Vectors) -> dict[str, object]:
+    """Return a text with a vector for each of its tokens."""
+    return {"text": one.text, "tokens": one.tokens, "vectors": [_rounded(vector) for vector in one.vectors]}
+
+
+def _rounded(vector: NDArray[np.float32]) -> list[float]:
+    """Return numbers with the digits that a float32 has, and no more."""
+    return [float(f"{number:.7g}") for number in vector.tolist()]
+
+
+def _write_array(vectors: list[NDArray[np.float32]], out: Path) -> None:
+    """Write all vectors as one array [N, D], or [N, S, D] where each token has its own."""
+    import numpy as np
+
+    from manyheads.runs.atomic import new_file
+
+    if not vectors:
+        raise ManyheadsError("there are no texts.", where=str(out), cure="An array needs at least one line of input.")
+    shape = np.array([one.shape for one in vectors]).max(axis=0)
+    array = np.zeros((len(vectors), *shape), dtype=np.float32)
+    for place, one in zip(array, vectors, strict=True):
+        place[tuple(map(slice, one.shape))] = one
+    with new_file(out) as target:
+        np.save(target, array)

@@ -1,0 +1,173 @@
+"""BERT (Devlin et al. 2018): the Transformer's encoder alone, which reads a text, or a pair, in both directions.
+
+    x = Dropout(LayerNorm(E[token] + P[position] + S[segment]))
+    last hidden state = N post-norm encoder layers of x                          [B, S, D]
+
+Heads may stand on top: the pooler, tanh(W·h₀ + b) of the first token, which speaks for the whole sequence; the word
+head, which predicts tokens that were masked: LayerNorm(gelu(W·h + b))·Eᵀ + b_V, with E the token embeddings; and the
+head of a task, one linear layer on the pooled vector (labels) or on every token (where an answer starts and ends).
+
+The layers are those of the paper's encoder, with gelu, dropout of the attention weights and another ε.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Self
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from manyheads.attention.dot_product import DotProductAttention
+from manyheads.attention.masks import Mask
+from manyheads.attention.multi_head import MultiHeadAttention
+from manyheads.config.bert import BertSettings
+from manyheads.layers.dropout import Dropout
+from manyheads.layers.encoder import Encoder, EncoderLayer
+from manyheads.layers.feed_forward import ACTIVATIONS, FeedForward
+from manyheads.positions.learned import LearnedPositions
+
+DEVIATION = 0.02  # of fresh weights, as in the original
+
+
+class BertInputs(NamedTuple):
+    """What a BERT reads: token ids, which of them are real and no padding, and which text each belongs to, [B, S] each.
+
+    The names are those that everybody uses for them.
+    """
+
+    input_ids: Tensor
+    attention_mask: Tensor
+    token_type_ids: Tensor
+
+    def to(self, device: torch.device | str) -> BertInputs:
+        """Return the same on a device."""
+        return BertInputs(*(one.to(device) for one in self))
+
+
+class BertEmbedding(nn.Module):
+    """Tokens to vectors: Dropout(LayerNorm(E[token] + P[position] + S[segment])), without the paper's √d_model."""
+
+    def __init__(self, vocabulary: int, settings: BertSettings) -> None:
+        super().__init__()
+        self.tokens = nn.Parameter(torch.empty(vocabulary, settings.width))
+        self.positions = LearnedPositions(settings.width, maximum=settings.positions)
+        self.segments = nn.Parameter(torch.empty(settings.segments, settings.width))
+        self.norm = nn.LayerNorm(settings.width, eps=settings.norm_epsilon)
+        self.dropout = Dropout(settings.dropout)
+
+    def forward(self, tokens: Tensor, segments: Tensor) -> Tensor:
+        """Return [B, S, D] for token ids and segment numbers [B, S]."""
+        embedded = F.embedding(tokens, self.tokens) + F.embedding(segments, self.segments)
+        thinned: Tensor = self.dropout(self.norm(embedded + self.positions(0, tokens.shape[1])))
+        return thinned
+
+
+class Pooler(nn.Module):
+    """One vector for a whole sequence: tanh(W·h₀ + b) of its first token's state."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.layer = nn.Linear(width, width)
+
+    def forward(self, states: Tensor) -> Tensor:
+        """Return [B, D] for last hidden states [B, S, D]."""
+        pooled: Tensor = torch.tanh(self.layer(states[:, 0]))
+        return pooled
+
+
+class WordHead(nn.Module):
+    """What stands between hidden states and the token embeddings when masked tokens are predicted."""
+
+    def __init__(self, vocabulary: int, settings: BertSettings) -> None:
+        super().__init__()
+        self.layer = nn.Linear(settings.width, settings.width)
+        self.activation = ACTIVATIONS[settings.activation]
+        self.norm = nn.LayerNorm(settings.width, eps=settings.norm_epsilon)
+        self.bias = nn.Parameter(torch.zeros(vocabulary))  # of the output layer, whose weights are the embeddings
+
+    def forward(self, states: Tensor) -> Tensor:
+        """Return what is to be multiplied by the embeddings, [N, D], for states [N, D]."""
+        transformed: Tensor = self.norm(self.activation(self.layer(states)))
+        return transformed
+
+
+class BertModel(nn.Module):
+    """The encoder with its embeddings, and whichever heads it has."""
+
+    def __init__(
+        self,
+        embedding: BertEmbedding,
+        encoder: Encoder,
+        *,
+        pooler: Pooler | None = None,
+        word_head: WordHead | None = None,
+        task_head: nn.Linear | None = None,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.embedding = embedding
+        self.encoder = encoder
+        self.pooler = pooler
+        self.word_head = word_head
+        self.task_head = task_head
+        self.dropout = Dropout(dropout)  # before the task's head
+
+    @classmethod
+    def from_settings(cls, settings: BertSettings, *, vocabulary: int) -> Self:
+        """Turn typed settings into parts, and the parts into a model with fresh weights."""
+        model = cls(
+            BertEmbedding(vocabulary, settings),
+            Encoder((_layer(settings) for _ in range(settings.layers)), width=settings.width),
+            pooler=Pooler(settings.width) if settings.pooler else None,
+            word_head=WordHead(vocabulary, settings) if settings.word_head else None,
+            task_head=nn.Linear(settings.width, settings.outputs) if settings.outputs else None,
+            dropout=settings.dropout,
+        )
+        initialise(model)
+        return model
+
+    def forward(self, inputs: BertInputs) -> Tensor:
+        """Return the last hidden state [B, S, D]; padding is seen by nobody."""
+        mask = Mask(valid=inputs.attention_mask.bool())
+        states: Tensor = self.encoder(self.embedding(inputs.input_ids, inputs.token_type_ids), mask)
+        return states
+
+    def word_logits(self, states: Tensor) -> Tensor:
+        """Return the logits [N, V] of the tokens at positions whose states are [N, D]; the model has a word head."""
+        assert self.word_head is not None
+        return F.linear(self.word_head(states), self.embedding.tokens, self.word_head.bias)
+
+    def label_logits(self, states: Tensor) -> Tensor:
+        """Return one logit per label [B, outputs] for last hidden states [B, S, D], from the first token's."""
+        assert self.task_head is not None
+        pooled = states[:, 0] if self.pooler is None else self.pooler(states)
+        logits: Tensor = self.task_head(self.dropout(pooled))
+        return logits
+
+    def token_logits(self, states: Tensor) -> Tensor:
+        """Return the task's logits of every token [B, S, outputs] for last hidden states [B, S, D]."""
+        assert self.task_head is not None
+        logits: Tensor = self.task_head(self.dropout(states))
+        return logits
+
+
+def _layer(settings: BertSettings) -> EncoderLayer:
+    """Return one layer of the encoder."""
+    mechanism = DotProductAttention(dropout=settings.attention_dropout)
+    return EncoderLayer(
+        MultiHeadAttention(settings.width, settings.heads, mechanism=mechanism),
+        FeedForward(settings.width, settings.feed_forward, activation=settings.activation),
+        dropout=settings.dropout,
+        epsilon=settings.norm_epsilon,
+    )
+
+
+def initialise(module: nn.Module) -> None:
+    """Draw every matrix from N(0, 0.02²) and set the biases of linear layers to zero, as the original does."""
+    for parameter in module.parameters():
+        if parameter.dim() > 1:
+            nn.init.normal_(parameter, std=DEVIATION)
+    for part in module.modules():
+        if isinstance(part, nn.Linear) and part.bias is not None:
+            nn.init.zeros_(part.bias)
