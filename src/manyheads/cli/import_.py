@@ -15,7 +15,7 @@ def import_(
     """Make a run folder of a model that was trained elsewhere: Marian (such as OPUS-MT's) or BERT."""
     from manyheads.exchange.bert import hugging_face_type
 
-    if hugging_face_type(folder) == "bert":
+    if hugging_face_type(folder) in ("bert", None):  # without a type it says what is wrong with the folder
         _import_bert(folder, out)
     else:
         _import_marian(folder, out)
