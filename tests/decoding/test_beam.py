@@ -54,8 +54,9 @@ class TableModel(SequenceToSequence):
     def encode(self, source: Tokens) -> Tensor:
         return source.ids[:, 0]
 
-    def start(self, memory: Tensor) -> TableState:
-        return TableState(memory, torch.zeros_like(memory))
+    def start(self, memory: Tensor, hypotheses: int = 1) -> TableState:
+        origin = memory.repeat_interleave(hypotheses)
+        return TableState(origin, torch.zeros_like(origin))
 
     def step(self, tokens: Tensor, state: TableState) -> tuple[Tensor, TableState]:
         after = TableState(state.origin, state.prefix * (TOY_VOCABULARY + 1) + tokens + 1)

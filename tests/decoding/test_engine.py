@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import LAW, SPECIAL, VOCABULARY, batch_of, rescore, tiny, tiny_settings
-from manyheads.config.schema import DecodingSettings, ModelConfig
+from manyheads.config.schema import ModelConfig, Recipe
 from manyheads.decoding.beam import beam_search
 from manyheads.decoding.greedy import greedy_search
 from manyheads.decoding.hypothesis import Hypothesis
 from manyheads.decoding.options import TranslationOptions
-from manyheads.decoding.torch_engine import TorchEngine
+from manyheads.decoding.torch_engine import TorchEngine, in_batches
 from manyheads.decoding.translator import Translator, repeated_tail
 from manyheads.errors import ManyheadsError
 
@@ -99,9 +99,22 @@ def test_impossible_options_are_refused_with_a_sentence(changes, message):
 
 
 def test_options_come_from_the_runs_settings_and_callers_changes_win():
-    settings = DecodingSettings(beam=2, length_penalty=0.1, extra_length=9, no_repeat_ngram=3)
-    options = TranslationOptions.from_settings(settings).changed({"beam": 7, "extra_length": None})
+    recipe = Recipe.model_validate(
+        {
+            "data": {"train": {"task": "copy"}, "max_length": 70},
+            "decoding": {"beam": 2, "length_penalty": 0.1, "extra_length": 9, "no_repeat_ngram": 3},
+        }
+    )
+    options = TranslationOptions.from_recipe(recipe).changed({"beam": 7, "extra_length": None})
     assert (options.beam, options.length_penalty, options.extra_length, options.no_repeat_ngram) == (7, 0.1, 9, 3)
+    assert options.split_above == 70
+
+
+def test_a_table_of_learned_positions_leaves_room_for_the_end_token():
+    recipe = Recipe.model_validate(
+        {"data": {"train": {"task": "copy"}}, "model": {"positions": {"kind": "learned", "maximum": 30}}}
+    )
+    assert TranslationOptions.from_recipe(recipe).split_above == 29
 
 
 class Letters:
@@ -146,13 +159,37 @@ def doubling(**options) -> tuple[Translator, Doubler]:
 
 
 @LAW
-@given(texts=st.lists(st.text(alphabet="ab ", max_size=5), max_size=9), size=st.integers(1, 4))
-def test_as_many_texts_come_out_in_the_same_order_empty_ones_too(texts, size):
-    translator, engine = doubling(batch_sentences=size)
+@given(texts=st.lists(st.text(alphabet="ab ", max_size=5), max_size=9))
+def test_as_many_texts_come_out_in_the_same_order_empty_ones_too(texts):
+    translator, _ = doubling()
     assert translator.translate(texts) == [text.strip() * 2 for text in texts]
-    lengths = [length for batch in engine.batches for length in batch]
-    assert lengths == sorted((len(text.strip()) for text in texts if text.strip()), reverse=True)
-    assert all(len(batch) <= size for batch in engine.batches)
+
+
+@LAW
+@given(lengths=st.lists(st.integers(0, 9), max_size=9), size=st.integers(1, 4))
+def test_batches_are_of_similar_length_and_results_in_order(lengths, size):
+    batches = []
+
+    def work(rows: list[int]) -> list[int]:
+        batches.append([lengths[row] for row in rows])
+        return rows
+
+    assert in_batches(work, lengths=lengths, size=size) == list(range(len(lengths)))
+    assert [length for batch in batches for length in batch] == sorted(lengths, reverse=True)
+    assert all(len(batch) <= size for batch in batches)
+
+
+def test_a_text_beyond_the_limit_is_translated_sentence_by_sentence():
+    translator, engine = doubling(split_above=6)
+    assert translator.translate(["abc.  de!", "fg"]) == ["abc.abc.  de!de!", "fgfg"]
+    assert max(length for batch in engine.batches for length in batch) <= 6
+    assert translator.translate("abc.  de!", split_above=0) == "abc.  de!" * 2
+
+
+def test_a_warning_about_a_part_is_a_warning_about_the_whole():
+    translator, _ = doubling(split_above=6)
+    (found,) = translator.translations(["abc. xyz."])
+    assert found.text == "abc.abc. xyz.xyz." and "in one of 2 parts" in found.warning
 
 
 def test_one_text_gives_one_text():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from helpers import LAW, SPECIAL, VOCABULARY, batch_of, greatest_difference, sentences, stir, tiny, tiny_settings, words
 from manyheads.layers.embedding import Embedding
 from manyheads.models.interface import Tokens
-from manyheads.models.transformer import Transformer
+from manyheads.models.transformer import Memory, Transformer
 
 EXACT, CLOSE = 1e-6, 1e-5
 
@@ -132,6 +132,36 @@ def test_step_by_step_equals_decode(model, rows, length, seed):
     assert greatest_difference(found, expected) < CLOSE * max(1.0, float(expected.abs().max()))
 
 
+def of_rows(memory: Memory, rows: torch.Tensor) -> Memory:
+    return Memory(memory.states[rows], memory.mask.select(rows))
+
+
+@LAW
+@given(
+    rows=st.lists(sentences, min_size=1, max_size=3),
+    hypotheses=st.integers(1, 4),
+    kept=st.sets(st.integers(0, 2), min_size=1),
+    seed=st.integers(0, 1000),
+)
+def test_hypotheses_that_share_a_memory_are_as_if_each_had_its_own(model, rows, hypotheses, kept, seed):
+    """Steps, then a reordering within the sources, then some sources leave, then steps again."""
+    generator = torch.Generator().manual_seed(seed)
+    count, stay = len(rows), torch.tensor([one for one in range(len(rows)) if one in kept or one == 0])
+    within = torch.randint(hypotheses, (count, hypotheses), generator=generator)
+    reorder = (torch.arange(count)[:, None] * hypotheses + within).flatten()
+    leave = (stay[:, None] * hypotheses + torch.arange(hypotheses)).flatten()
+    tokens = torch.randint(VOCABULARY, (count * hypotheses, 4), generator=generator)
+    with torch.inference_mode():
+        memory = model.encode(batch_of(rows))
+        shared = model.start(memory, hypotheses=hypotheses)
+        apart = model.start(of_rows(memory, torch.arange(count).repeat_interleave(hypotheses)))
+        for chosen in (reorder, leave):
+            found, shared = run_steps(model, tokens, shared)
+            expected, apart = run_steps(model, tokens, apart)
+            assert greatest_difference(found, expected) < CLOSE * max(1.0, float(expected.abs().max()))
+            shared, apart, tokens = shared.select(chosen), apart.select(chosen), tokens[chosen]
+
+
 @LAW
 @given(
     rows=st.lists(sentences, min_size=1, max_size=3),
@@ -152,7 +182,7 @@ def test_step_by_step_equals_decode_after_rows_were_reordered_and_doubled(model,
             fresh = torch.randint(VOCABULARY, (len(origin), length), generator=generator)
             found, state = run_steps(model, fresh, state)
             written = torch.cat([written, fresh], dim=1)
-            expected = model.logits(model.decode(written, memory.select(origin)))[:, -length:]
+            expected = model.logits(model.decode(written, of_rows(memory, origin)))[:, -length:]
             assert greatest_difference(found, expected) < CLOSE * max(1.0, float(expected.abs().max()))
 
 

@@ -63,9 +63,12 @@ class MultiHeadAttention(nn.Module):
         return self._attend(queries, seen if cache is None else cache.append(seen), mask)
 
     def across(self, inputs: Tensor, memory: KeysValues, mask: Mask) -> Tensor:
-        """Encoder–decoder attention: return [B, T, D] for inputs [B, T, D] that look at `memory`."""
-        (queries,) = self._project(inputs, 0, 1)
-        return self._attend(queries, memory, mask)
+        """Encoder–decoder attention: return [B, T, D] for inputs [B, T, D] that look at `memory`.
+
+        The memory may have fewer rows: then so many inputs next to each other share one, as beams do.
+        """
+        (queries,) = self._project(inputs.reshape(len(memory.keys), -1, self.width), 0, 1)
+        return self._attend(queries, memory, mask).view(inputs.shape)
 
     def keys_values(self, memory: Tensor) -> KeysValues:
         """Project an encoder's output [B, S, D] once, for any number of calls of `across`."""

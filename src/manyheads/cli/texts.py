@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
+from io import BufferedReader
 from pathlib import Path
+from typing import cast
 
 from manyheads.errors import ManyheadsError
+
+BLOCK = 1 << 16  # bytes of standard input: about a thousand lines
 
 
 def lines_of(file: Path | None) -> Iterator[str]:
@@ -17,11 +21,29 @@ def lines_of(file: Path | None) -> Iterator[str]:
         for path in text_files(str(file), role="texts"):
             yield from read_lines(path)
         return
-    for number, raw in enumerate(sys.stdin.buffer, start=1):
-        try:
-            yield raw.rstrip(b"\r\n").decode("utf-8")
-        except UnicodeDecodeError:
-            raise ManyheadsError("this line is not UTF-8.", where=f"standard input:{number}") from None
+    for chunk in line_chunks():
+        yield from chunk
+
+
+def line_chunks() -> Iterator[list[str]]:
+    """Yield the lines of standard input that are there by now, many of a file, one from a keyboard, until it ends."""
+    stream = cast(BufferedReader, sys.stdin.buffer)
+    rest, number = b"", 0
+    while block := stream.read1(BLOCK):
+        *lines, rest = (rest + block).split(b"\n")
+        if lines:
+            yield [_decoded(line, number + i) for i, line in enumerate(lines, start=1)]
+            number += len(lines)
+    if rest:
+        yield [_decoded(rest, number + 1)]
+
+
+def _decoded(line: bytes, number: int) -> str:
+    """Return a line as text, without a carriage return at its end."""
+    try:
+        return line.rstrip(b"\r").decode("utf-8")
+    except UnicodeDecodeError:
+        raise ManyheadsError("this line is not UTF-8.", where=f"standard input:{number}") from None
 
 
 def pairs_of(lines: Iterable[str], file: Path | None) -> Iterator[tuple[str, str]]:

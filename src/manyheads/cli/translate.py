@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from manyheads.cli.options import AsJson, BatchSentences, Beam, Device, Engine, LengthPenalty, Precision
-from manyheads.errors import ManyheadsError
+from manyheads.cli.texts import line_chunks
 
 if TYPE_CHECKING:
     from manyheads.decoding.translator import Translation
@@ -27,6 +26,10 @@ def translate(
     prefix: Annotated[str | None, typer.Option(help="Text that every output must begin with.")] = None,
     no_repeat_ngram: Annotated[int | None, typer.Option(help="Forbid repeating any run of so many tokens.")] = None,
     extra_length: Annotated[int | None, typer.Option(help="Tokens an output may have beyond its source's.")] = None,
+    split_above: Annotated[
+        int | None,
+        typer.Option(help="Split a text of more tokens into sentences, by default at the length trained on."),
+    ] = None,
     sample: Annotated[bool, typer.Option("--sample", help="Draw outputs at random instead of searching.")] = False,
     temperature: Annotated[float | None, typer.Option(help="Below 1 draws safer, above 1 wilder.")] = None,
     top_k: Annotated[int | None, typer.Option(help="Draw only from the so many most probable tokens.")] = None,
@@ -44,14 +47,15 @@ def translate(
     from manyheads.decoding.translator import Translator
 
     translator = Translator(model, engine=engine, device=device, precision=precision)
-    found = translator.stream(
-        text or _standard_input(),
+    found = translator.stream_chunks(
+        [text] if text else line_chunks(),
         beam=beam,
         length_penalty=length_penalty,
         n_best=n_best,
         prefix=prefix,
         no_repeat_ngram=no_repeat_ngram,
         extra_length=extra_length,
+        split_above=split_above,
         sample=sample or None,
         temperature=temperature,
         top_k=top_k,
@@ -64,15 +68,6 @@ def translate(
         sys.stdout.flush()
         if one.warning:
             print(f"line {number}: {one.warning}", file=sys.stderr)
-
-
-def _standard_input() -> Iterator[str]:
-    """Yield the lines of standard input, ended by newlines alone."""
-    for number, raw in enumerate(sys.stdin.buffer, start=1):
-        try:
-            yield raw.rstrip(b"\r\n").decode("utf-8")
-        except UnicodeDecodeError:
-            raise ManyheadsError("this line is not UTF-8.", where=f"standard input:{number}") from None
 
 
 def _plain_lines(translation: Translation, *, many: bool) -> str:

@@ -268,6 +268,11 @@ class TrainingSettings(Settings):
     accumulate: Positive = Field(1, description="Batches per update.")
     label_smoothing: Probability = Field(0.1, description="ε: 1−ε on the true token, ε/(K−1) on every other.")
     schedule: ScheduleSettings = Field(default_factory=ScheduleSettings, description="The learning rate over time.")
+    optimiser: Literal["adam", "muon"] = Field(
+        "adam",
+        description="adam, or muon: the matrices inside the layers move by orthogonal updates; all else is Adam's.",
+    )
+    momentum: Probability = Field(0.95, description="Muon's μ.")
     betas: tuple[float, float] = Field((0.9, 0.98), description="Adam's β₁ and β₂.")
     epsilon: float = Field(1e-9, gt=0.0, description="Adam's ε.")
     weight_decay: float = Field(0.0, ge=0.0, description="Decoupled weight decay.")
@@ -304,6 +309,13 @@ class TrainingSettings(Settings):
     compile: Switch = Field(
         "auto", description="Compile the model before training: on, off, or auto: on CUDA if the run is long enough."
     )
+
+    @model_validator(mode="after")
+    def _muon_needs_whole_matrices(self) -> Self:
+        """A share of a matrix cannot be made orthogonal alone."""
+        if self.optimiser == "muon" and self.sharding == "full":
+            raise ValueError("muon needs whole matrices, and sharding: full cuts them: set optimiser: adam")
+        return self
 
     @model_validator(mode="after")
     def _one_average(self) -> Self:

@@ -76,10 +76,9 @@ def beam_search(
 
 
 def _start(model: SequenceToSequence, source: Tokens, beam: int) -> _Live:
-    """Encode each source once and give each of its K hypotheses a row; only the first is alive."""
+    """Encode each source once, for all of its K hypotheses; only the first is alive."""
     count, device = len(source.ids), source.ids.device
-    rows = torch.arange(count, device=device).repeat_interleave(beam)
-    state = model.start(model.encode(source)).select(rows)
+    state = model.start(model.encode(source), hypotheses=beam)
     totals = torch.full((count, beam), float("-inf"), device=device)
     totals[:, 0] = 0.0
     written = torch.empty(count, beam, 0, dtype=torch.long, device=device)

@@ -30,6 +30,7 @@ from manyheads.positions.reach import beyond_table
 from manyheads.runs.folder import RunFolder
 
 Precision = Literal["float32", "int8"]
+SCORED_TOGETHER = 64  # pairs
 FIRST_POSITIONS = 1024  # in the sinusoidal table; a longer text makes a longer one
 
 
@@ -70,7 +71,7 @@ class CTranslate2Engine:
         scored = self._translator.score_batch(
             self._source(sources),
             [self._words(ids) for ids in targets],
-            max_batch_size=self._share(len(sources)),
+            max_batch_size=self._share(len(sources), SCORED_TOGETHER),
             max_input_length=0,
         )
         return [list(one.log_probs) for one in scored]
@@ -106,7 +107,7 @@ class CTranslate2Engine:
         results = self._translator.translate_batch(
             self._source(sources),
             [self._words(prefix)] * len(sources) if prefix else None,
-            max_batch_size=self._share(len(sources)),
+            max_batch_size=self._share(len(sources), options.batch_sentences),
             beam_size=options.beam,
             num_hypotheses=options.beam,
             length_penalty=0.0,
@@ -154,9 +155,9 @@ class CTranslate2Engine:
         """Return ids as the words of the vocabulary."""
         return [self._names[one] for one in ids]
 
-    def _share(self, sentences: int) -> int:
-        """Return how many sentences each worker takes of so many."""
-        return max(1, -(-sentences // self._workers))
+    def _share(self, sentences: int, most: int) -> int:
+        """Return how many of so many sentences a worker takes at once, so that no worker is idle."""
+        return max(1, min(most, -(-sentences // self._workers)))
 
     def _reach(self, source: int, target: int) -> int:
         """See that there are positions for a source and a target of such lengths; return how far a target can go."""

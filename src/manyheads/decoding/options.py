@@ -6,13 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
-from manyheads.config.schema import DecodingSettings
+from manyheads.config.schema import Recipe
 from manyheads.errors import ManyheadsError, did_you_mean
 
 
 @dataclass(frozen=True)
 class TranslationOptions:
-    """What to search for and how far. `sample` draws outputs instead of searching for the best one."""
+    """What to search for and how far.
+
+    `sample` draws outputs instead of searching for the best one; a source of more than `split_above` tokens is cut into
+    sentences (0: never).
+    """
 
     beam: int = 4
     length_penalty: float = 0.6
@@ -26,6 +30,7 @@ class TranslationOptions:
     top_p: float = 1.0
     seed: int = 1
     batch_sentences: int = 64
+    split_above: int = 256
 
     def __post_init__(self) -> None:
         self._need(self.beam >= 1, "beam", "must be at least 1")
@@ -38,6 +43,7 @@ class TranslationOptions:
         self._need(0 < self.top_p <= 1, "top-p", "must be above 0 and at most 1")
         self._need(self.top_k >= 0, "top-k", "must not be negative")
         self._need(self.batch_sentences >= 1, "batch size", "must be at least 1")
+        self._need(self.split_above >= 0, "split above", "must not be negative")
 
     def _need(self, holds: bool, name: str, rule: str) -> None:
         """Refuse an impossible value with a sentence."""
@@ -45,9 +51,11 @@ class TranslationOptions:
             raise ManyheadsError(f"{name} {rule}.")
 
     @classmethod
-    def from_settings(cls, settings: DecodingSettings) -> Self:
-        """Return the options that a run's own settings ask for."""
-        return cls(**settings.model_dump())
+    def from_recipe(cls, recipe: Recipe) -> Self:
+        """Return the options that a run asks for: its settings, and no text longer than those it learned from."""
+        positions = recipe.model.positions
+        table = positions.maximum - 1 if positions.kind == "learned" else recipe.data.max_length
+        return cls(**recipe.decoding.model_dump(), split_above=min(recipe.data.max_length, table))
 
     def changed(self, changes: Mapping[str, Any]) -> Self:
         """Return these options with a caller's changes; a change to None is none."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import torch
 
@@ -15,6 +16,19 @@ from manyheads.decoding.options import TranslationOptions
 from manyheads.decoding.rescoring import token_log_probabilities
 from manyheads.decoding.sampling import Sampling, sampler
 from manyheads.models.interface import SequenceToSequence, Tokens
+
+SCORED_TOGETHER = 64  # pairs
+Result = TypeVar("Result")
+
+
+def in_batches(work: Callable[[list[int]], list[Result]], *, lengths: Sequence[int], size: int) -> list[Result]:
+    """Do work on rows of similar length at a time, longest first; return the results in the order of the rows."""
+    order = sorted(range(len(lengths)), key=lambda row: -lengths[row])
+    results: dict[int, Result] = {}
+    for begin in range(0, len(order), size):
+        rows = order[begin : begin + size]
+        results.update(zip(rows, work(rows), strict=True))
+    return [results[row] for row in range(len(lengths))]
 
 
 class TorchEngine:
@@ -34,6 +48,16 @@ class TorchEngine:
         self, sources: Sequence[Sequence[int]], options: TranslationOptions, *, prefix: Sequence[int] = ()
     ) -> list[list[Hypothesis]]:
         """Return hypotheses, best first, for source ids without special tokens."""
+        return in_batches(
+            lambda rows: self._search([sources[row] for row in rows], options, prefix),
+            lengths=list(map(len, sources)),
+            size=options.batch_sentences,
+        )
+
+    def _search(
+        self, sources: Sequence[Sequence[int]], options: TranslationOptions, prefix: Sequence[int]
+    ) -> list[list[Hypothesis]]:
+        """Search for the sources of one batch."""
         source = self._source(sources)
         limits = [len(ids) + options.extra_length for ids in sources]
         constraints = Constraints([prefix] * len(sources) if prefix else (), options.no_repeat_ngram)
@@ -61,6 +85,14 @@ class TorchEngine:
 
     def score(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[list[float]]:
         """Return the log-probability of each token of given targets, the end token included."""
+        return in_batches(
+            lambda rows: self._score([sources[row] for row in rows], [targets[row] for row in rows]),
+            lengths=list(map(len, targets)),
+            size=SCORED_TOGETHER,
+        )
+
+    def _score(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[list[float]]:
+        """Score the pairs of one batch."""
         ended = [[*target, self.special.end] for target in targets]
         target = Tokens.pad(ended, padding=self.special.pad, device=self.device)
         likely = token_log_probabilities(self.model, self._source(sources), target, start=self.special.start)

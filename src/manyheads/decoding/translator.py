@@ -7,8 +7,8 @@ Translator("runs/dates").translate("15 novembre 2026")  # '2026-11-15'
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, overload
 
@@ -16,6 +16,7 @@ from manyheads.data.tokenizers import Tokenizers
 from manyheads.decoding.engines import Engine, open_engine
 from manyheads.decoding.hypothesis import Hypothesis
 from manyheads.decoding.options import TranslationOptions
+from manyheads.decoding.splitting import join, split
 from manyheads.errors import ManyheadsError
 from manyheads.runs.folder import RunFolder
 
@@ -55,7 +56,7 @@ class Translator:
         folder = RunFolder.open(run)
         self.engine: Engine = open_engine(folder, engine=engine, device=device, precision=precision)
         self.tokenizers = folder.tokenizers()
-        self.options = TranslationOptions.from_settings(folder.recipe().decoding)
+        self.options = TranslationOptions.from_recipe(folder.recipe())
 
     @classmethod
     def from_parts(cls, engine: Engine, tokenizers: Tokenizers, options: TranslationOptions) -> Translator:
@@ -80,23 +81,60 @@ class Translator:
 
     def stream(self, texts: Iterable[str], **changes: Any) -> Iterator[Translation]:  # noqa: ANN401
         """Translate texts as they come, in their order, holding only some of them at a time."""
-        options = self.options.changed(changes)
         remaining = iter(texts)
-        while chunk := list(itertools.islice(remaining, STREAM_LINES)):
+        chunks = iter(lambda: list(itertools.islice(remaining, STREAM_LINES)), [])
+        return self.stream_chunks(chunks, **changes)
+
+    def stream_chunks(self, chunks: Iterable[list[str]], **changes: Any) -> Iterator[Translation]:  # noqa: ANN401
+        """Translate texts that come several at a time, in their order."""
+        options = self.options.changed(changes)
+        for chunk in chunks:
             yield from self._translate_chunk(chunk, options)
 
     def _translate_chunk(self, texts: list[str], options: TranslationOptions) -> list[Translation]:
-        """Translate texts in batches of similar length, longest first, and put them back in order."""
+        """Translate texts; one that is too long to be read at once is translated part by part."""
         sources = self.tokenizers.source.encode_all(texts)
-        results = [Translation(text, []) for text in texts]
-        order = sorted((i for i, ids in enumerate(sources) if ids), key=lambda i: -len(sources[i]))
-        prefix = self.tokenizers.target.encode(options.prefix) if options.prefix else []
-        for begin in range(0, len(order), options.batch_sentences):
-            batch = order[begin : begin + options.batch_sentences]
-            found = self.engine.search([sources[i] for i in batch], options, prefix=prefix)
-            for index, hypotheses in zip(batch, found, strict=True):
-                results[index] = self._present(texts[index], hypotheses[: options.n_best])
+        too_long = [i for i, ids in enumerate(sources) if 0 < options.split_above < len(ids)]
+        results = self._search(texts, sources, options, skip=set(too_long))
+        for index in too_long:
+            results[index] = self._by_parts(texts[index], options)
         return results
+
+    def _search(
+        self,
+        texts: Sequence[str],
+        sources: Sequence[Sequence[int]],
+        options: TranslationOptions,
+        *,
+        skip: Collection[int] = (),
+    ) -> list[Translation]:
+        """Translate texts with their ids, except for those that are empty or to be skipped."""
+        results = [Translation(text, []) for text in texts]
+        rows = [i for i, ids in enumerate(sources) if ids and i not in skip]
+        prefix = self.tokenizers.target.encode(options.prefix) if options.prefix else []
+        found = self.engine.search([sources[i] for i in rows], options, prefix=prefix)
+        for row, hypotheses in zip(rows, found, strict=True):
+            results[row] = self._present(texts[row], hypotheses[: options.n_best])
+        return results
+
+    def _by_parts(self, text: str, options: TranslationOptions) -> Translation:
+        """Translate each part of a long text alone and put the best outputs together."""
+        encode = self.tokenizers.source.encode
+        parts = split(text, fits=lambda part: len(encode(part)) <= options.split_above)
+        first, rest = ([part.text for part in some] for some in (parts[:1], parts[1:]))
+        found = [  # only the whole has a beginning that can be asked for
+            *self._search(first, list(map(encode, first)), options),
+            *self._search(rest, list(map(encode, rest)), replace(options, prefix=None)),
+        ]
+        best = [one.candidates[0] for one in found if one.candidates]
+        whole = Candidate(
+            join([one.text for one in found], parts),
+            sum(one.score for one in best),
+            sum(one.log_probability for one in best),
+            [token for one in best for token in one.tokens],
+        )
+        warnings = dict.fromkeys(f"in one of {len(parts)} parts, {one.warning}" for one in found if one.warning)
+        return Translation(text, [whole] if best else [], "; ".join(warnings) or None)
 
     def _present(self, source: str, hypotheses: list[Hypothesis]) -> Translation:
         """Turn hypotheses into texts; say so if the best one did not come to an end."""
@@ -107,19 +145,12 @@ class Translator:
         return Translation(source, candidates, _warning(hypotheses[0]))
 
     def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[list[float]]:
-        """Return the log-probability of each token of given targets, the end token included; an order is kept."""
+        """Return the log-probability of each token of given targets, the end token included; in their order."""
         if len(sources) != len(targets):
             raise ManyheadsError(f"there are {len(sources):,} sources but {len(targets):,} targets.")
         source_ids = self.tokenizers.source.encode_all(sources)
         target_ids = self.tokenizers.target.encode_all(targets)
-        order = sorted(range(len(sources)), key=lambda i: len(target_ids[i]))
-        results: list[list[float]] = [[] for _ in sources]
-        for begin in range(0, len(order), self.options.batch_sentences):
-            batch = order[begin : begin + self.options.batch_sentences]
-            scored = self.engine.score([source_ids[i] for i in batch], [target_ids[i] for i in batch])
-            for index, row in zip(batch, scored, strict=True):
-                results[index] = row
-        return results
+        return self.engine.score(source_ids, target_ids)
 
 
 def _warning(best: Hypothesis) -> str | None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
@@ -34,14 +34,6 @@ class Tokens:
         width = max([1, *lengths])
         filled = [[*row, *[padding] * (width - len(row))] for row in rows]
         return cls(torch.tensor(filled, device=device), torch.tensor(lengths, device=device))
-
-
-class Selectable(Protocol):
-    """Anything batched whose rows can be picked and reordered, as beam search does at every step."""
-
-    def select(self, rows: Tensor) -> Self:
-        """Return the given rows of the batch [N], in that order."""
-        ...
 
 
 class SequenceToSequence(nn.Module, ABC):
@@ -66,8 +58,12 @@ class SequenceToSequence(nn.Module, ABC):
         """Return hidden states [B, T, D] of target ids [B, T], none of which sees its future."""
 
     @abstractmethod
-    def start(self, memory: Any) -> Any:  # noqa: ANN401
-        """Return the state before the first target token; it is `Selectable`."""
+    def start(self, memory: Any, hypotheses: int = 1) -> Any:  # noqa: ANN401
+        """Return the state before the first target token, with so many rows side by side for each source.
+
+        `state.select(rows)` returns the given rows, in that order: so sentences leave and beams are reordered. The rows
+        of one source stay side by side.
+        """
 
     @abstractmethod
     def step(self, tokens: Tensor, state: Any) -> tuple[Tensor, Any]:  # noqa: ANN401

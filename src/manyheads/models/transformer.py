@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import torch
@@ -34,28 +34,28 @@ class Memory:
     states: Tensor
     mask: Mask
 
-    def select(self, rows: Tensor) -> Memory:
-        """Return the given rows of the batch [N], in that order."""
-        return Memory(self.states.index_select(0, rows), self.mask.select(rows))
-
 
 @dataclass(frozen=True)
 class DecoderState:
-    """Where decoding stands: the next position, each layer's past, and each layer's view of the source."""
+    """Where decoding stands: the next position, each layer's past, and each layer's view of the source.
+
+    Every source has K hypotheses, which stand next to each other and share its memory: the caches have N·K rows and the
+    memory has N.
+    """
 
     position: int
     caches: list[Cache]
     memory: list[KeysValues]
     memory_mask: Mask
+    hypotheses: int = 1
 
     def select(self, rows: Tensor) -> DecoderState:
-        """Return the given rows of the batch [N], in that order."""
-        return DecoderState(
-            self.position,
-            [cache.select(rows) for cache in self.caches],
-            [layer.select(rows) for layer in self.memory],
-            self.memory_mask.select(rows),
-        )
+        """Return the given rows of the batch [M·K], in that order; the K of a source stay together."""
+        sources = rows.view(-1, self.hypotheses)[:, 0] // self.hypotheses
+        memory, mask = self.memory, self.memory_mask
+        if not torch.equal(sources, torch.arange(len(memory[0].keys), device=rows.device)):
+            memory, mask = [layer.select(sources) for layer in memory], mask.select(sources)
+        return replace(self, caches=[cache.select(rows) for cache in self.caches], memory=memory, memory_mask=mask)
 
 
 class Transformer(SequenceToSequence):
@@ -103,17 +103,16 @@ class Transformer(SequenceToSequence):
         hidden: Tensor = self.decoder(self.target(target), Mask(causal=True), layers, memory.mask)
         return hidden
 
-    def start(self, memory: Memory) -> DecoderState:
+    def start(self, memory: Memory, hypotheses: int = 1) -> DecoderState:
         """Project the memory once for all steps to come; nothing is decoded yet."""
         caches = [Cache() for _ in self.decoder.layers]
-        return DecoderState(0, caches, self.decoder.keys_values(memory.states), memory.mask)
+        return DecoderState(0, caches, self.decoder.keys_values(memory.states), memory.mask, hypotheses)
 
     def step(self, tokens: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         """Read one token per row [B]; return the logits [B, V] of the next one and the state after it."""
         embedded = self.target(tokens[:, None], start=state.position)
         hidden = self.decoder(embedded, Mask(causal=True), state.memory, state.memory_mask, state.caches)
-        after = DecoderState(state.position + 1, state.caches, state.memory, state.memory_mask)
-        return self.logits(hidden)[:, 0], after
+        return self.logits(hidden)[:, 0], replace(state, position=state.position + 1)
 
     @classmethod
     def base(cls, vocabulary: int) -> Self:

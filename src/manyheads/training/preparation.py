@@ -90,7 +90,7 @@ class Preparation:
     def validator(self, model: nn.Module) -> Validator:
         """Return what measures a model on the validation data."""
         objective = self.objective(model)
-        options = TranslationOptions.from_settings(self.recipe.decoding)
+        options = TranslationOptions.from_recipe(self.recipe)
         translator = Translator.from_parts(TorchEngine(objective.model, self.config), self.tokenizers, options)
         return Validator(self.recipe, self.valid_pairs, self.valid_batches, objective, translator)
 

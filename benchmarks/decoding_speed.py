@@ -1,0 +1,201 @@
+"""Decoding speed, side by side: our two engines, CTranslate2 used directly, and Hugging Face's generate.
+
+    python benchmarks/decoding_speed.py RUN --source FILE --target FILE [--sentences 2000] [--rounds 4]
+
+Everybody has the same weights (the run, and what `manyheads export` makes of it), gets the same texts and returns
+texts, greedily and with a beam of 4, one sentence at a time and at the batch that suits it best. The sentences are
+divided among the rounds; in each round everybody translates the same part, one after the other, so that a change of the
+machine's mood meets all. Before that everybody tries its settings (CTranslate2's workers and threads, the size of a
+batch) on the first sentences and keeps the fastest. Speeds are sentences per second over all rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import sacrebleu
+
+HERE = Path(__file__).resolve().parent
+BATCHES = (16, 32, 64, 128)
+BEAMS = (1, 4)
+TRIAL = {1: 40, 0: 400}  # sentences to try a setting with: one at a time, and in batches
+Setting = tuple[str, str, str]
+"""A contender, what it is told, and its precision."""
+
+OURS = {
+    "manyheads auto, float32": [("manyheads", "auto", "float32")],
+    "manyheads auto, int8": [("manyheads", "auto", "int8")],
+    "manyheads torch": [("manyheads", "torch", "float32")],
+}
+OTHERS = {
+    f"ctranslate2 expert, {precision}": [("ctranslate2", threads, precision) for threads in ("1x1", "1x2", "2x1")]
+    for precision in ("float32", "int8")
+} | {
+    "ctranslate2 defaults, float32": [("ctranslate2", "default", "float32")],
+    "ctranslate2 defaults, int8": [("ctranslate2", "default", "int8")],
+    "huggingface generate": [("huggingface", "", "float32")],
+}
+
+
+class Worker:
+    """A contender's process."""
+
+    def __init__(self, setting: Setting, folder: Path) -> None:
+        name, told, precision = setting
+        self._process = subprocess.Popen(
+            [sys.executable, str(HERE / "contenders" / "decoding_worker.py"), name, str(folder), told, precision],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=dict(os.environ),
+        )
+        self._answer()
+
+    def _answer(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            if line.startswith("{"):
+                answer: dict[str, Any] = json.loads(line)
+                return answer
+        raise RuntimeError(f"the worker ended with status {self._process.wait()}")
+
+    def translate(self, texts: list[str], beam: int, batch: int) -> dict[str, Any]:
+        """Send texts and wait for their translations."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps({"texts": texts, "beam": beam, "batch": batch}) + "\n")
+        self._process.stdin.flush()
+        return self._answer()
+
+    def close(self) -> None:
+        """End the process."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+
+
+@dataclass
+class Entry:
+    """One contender at its best setting for one way to work."""
+
+    setting: Setting
+    batch: int
+    seconds: float = 0.0
+    outputs: list[str] = field(default_factory=list)
+    peak_bytes: int = 0
+
+
+def tried(workers: dict[Setting, Worker], settings: list[Setting], texts: list[str], beam: int, *, one: bool) -> Entry:
+    """Return the fastest of a contender's settings on a few sentences; each warms up first."""
+    best = (float("inf"), settings[0], 1)
+    for setting in settings:
+        for batch in (1,) if one else BATCHES:
+            workers[setting].translate(texts[: max(8, batch)], beam, batch)
+            seconds = workers[setting].translate(texts[: TRIAL[one]], beam, batch)["seconds"]
+            best = min(best, (seconds, setting, batch))
+    return Entry(best[1], best[2])
+
+
+def measure(folder: Path, texts: list[str], rounds: int, names: Iterable[str]) -> dict[str, dict[str, Entry]]:
+    """Let everybody find its settings, then translate in turns."""
+    contenders = {name: settings for name, settings in (OURS | OTHERS).items() if name in names}
+    workers = {setting: Worker(setting, folder) for settings in contenders.values() for setting in settings}
+    results: dict[str, dict[str, Entry]] = {}
+    for beam in BEAMS:
+        for one in (True, False):
+            way = f"{'greedy' if beam == 1 else f'beam {beam}'}, {'one at a time' if one else 'best batch'}"
+            entries = {name: tried(workers, settings, texts, beam, one=one) for name, settings in contenders.items()}
+            for number in range(rounds):
+                part = texts[number * len(texts) // rounds : (number + 1) * len(texts) // rounds]
+                for name, entry in entries.items():
+                    found = workers[entry.setting].translate(part, beam, entry.batch)
+                    entry.seconds += found["seconds"]
+                    entry.outputs += found["outputs"]
+                    entry.peak_bytes = found["peak_bytes"]
+                    print(f"{way}, round {number}, {name}: {len(part) / found['seconds']:,.1f}/s", file=sys.stderr)
+            results[way] = entries
+    for worker in workers.values():
+        worker.close()
+    return results
+
+
+def summary(results: dict[str, dict[str, Entry]], references: list[str]) -> list[dict[str, Any]]:
+    """Return a row for every way to work and every contender."""
+    return [
+        {
+            "way": way,
+            "contender": name,
+            "setting": entry.setting[1],
+            "batch": entry.batch,
+            "sentences_per_second": round(len(entry.outputs) / entry.seconds, 2),
+            "bleu": round(sacrebleu.corpus_bleu(entry.outputs, [references], tokenize="none", force=True).score, 2),
+            "peak_mib": entry.peak_bytes >> 20,
+        }
+        for way, entries in results.items()
+        for name, entry in entries.items()
+    ]
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """Return the rows as Markdown, a table for every way to work."""
+    lines: list[str] = []
+    for way in dict.fromkeys(row["way"] for row in rows):
+        lines += ["", f"**{way}**", "", "| | workers × threads | batch | sentences/s | BLEU | peak memory |"]
+        lines.append("|---|---|---|---|---|---|")
+        for row in (row for row in rows if row["way"] == way):
+            setting = row["setting"] if "ctranslate2" in row["contender"] else ""
+            lines.append(
+                f"| {row['contender']} | {setting} | {row['batch']} | {row['sentences_per_second']:,.1f} "
+                f"| {row['bleu']:.2f} | {row['peak_mib']:,} MiB |"
+            )
+    return "\n".join(lines).strip()
+
+
+def exported(run: Path, folder: Path) -> None:
+    """Put the run and its two exports side by side."""
+    from manyheads.exchange.ctranslate2 import export_ctranslate2
+    from manyheads.exchange.huggingface import export_huggingface
+    from manyheads.runs.folder import RunFolder
+
+    (folder / "run").symlink_to(run.resolve())
+    export_huggingface(RunFolder.open(run), folder / "huggingface")
+    export_ctranslate2(RunFolder.open(run), folder / "ctranslate2")
+
+
+def main() -> None:
+    """Run the benchmark, print the table, and write both forms of the results."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", type=Path, help="a run that Marian can hold (model.norm: post)")
+    parser.add_argument("--source", type=Path, required=True)
+    parser.add_argument("--target", type=Path, required=True)
+    parser.add_argument("--sentences", type=int, default=2000)
+    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--only", nargs="*", default=list(OURS | OTHERS), choices=list(OURS | OTHERS))
+    parser.add_argument("--out", type=Path, default=HERE / "results" / "decoding_speed.json")
+    options = parser.parse_args()
+    from manyheads.data.files import read_lines
+
+    texts, references = (list(read_lines(file))[: options.sentences] for file in (options.source, options.target))
+    with tempfile.TemporaryDirectory() as name:
+        exported(options.run, Path(name))
+        rows = summary(measure(Path(name), texts, options.rounds, options.only), references)
+    print(printed := table(rows))
+    if set(options.only) == set(OURS | OTHERS):
+        machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+        facts = {"machine": machine, "sentences": len(texts), "rows": rows}
+        options.out.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+        options.out.with_suffix(".md").write_text(printed + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
