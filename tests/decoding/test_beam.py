@@ -13,7 +13,7 @@ from torch import Tensor
 from helpers import LAW, SPECIAL, VOCABULARY, sentences, stir, tiny, tiny_settings
 from manyheads.decoding.beam import beam_search
 from manyheads.decoding.greedy import greedy_search
-from manyheads.decoding.hypothesis import Special, length_penalty
+from manyheads.decoding.hypothesis import Penalty, Special
 from manyheads.decoding.rescoring import token_log_probabilities
 from manyheads.models.interface import SequenceToSequence, Tokens
 from manyheads.models.transformer import Transformer
@@ -113,7 +113,7 @@ def test_a_beam_that_holds_everything_ranks_every_output(name, alpha):
         special=TOY,
         limits=[LIMIT] * 2,
         beam=EVERY_PREFIX,
-        alpha=alpha,
+        penalty=Penalty(alpha),
     )
     for source, hypotheses in zip(sources, found, strict=True):
         expected = ranking(model, source, alpha)
@@ -129,8 +129,8 @@ def test_the_penalty_changes_which_output_wins():
     source = Tokens.pad([[token, TOY.end] for token in range(3, 6)], padding=TOY.pad)
     options = {"special": TOY, "limits": [LIMIT] * 3}
     greedy = greedy_search(MODELS["table 1"], source, **options)
-    plain = beam_search(MODELS["table 1"], source, beam=EVERY_PREFIX, alpha=0.0, **options)
-    long = beam_search(MODELS["table 1"], source, beam=EVERY_PREFIX, alpha=2.0, **options)
+    plain = beam_search(MODELS["table 1"], source, beam=EVERY_PREFIX, penalty=Penalty(0.0), **options)
+    long = beam_search(MODELS["table 1"], source, beam=EVERY_PREFIX, penalty=Penalty(2.0), **options)
     assert [one[0].tokens for one in plain] != [one[0].tokens for one in long]
     assert [one.tokens for one in greedy] != [one[0].tokens for one in plain]
 
@@ -164,12 +164,12 @@ def by_hand(
     outputs = [token for token in range(vocabulary) if token not in (special.pad, special.start)]
     live: Live = [(0.0, [])]
     ended: Live = []
-    for _ in range(limit):
+    for step in range(1, limit + 1):
         best = extensions(model, source, live, special, outputs)
         ended += [one for one in best[:width] if one[1][-1] == special.end]
         live = [one for one in best if one[1][-1] != special.end][:width]
         scores = sorted((total / ((5 + len(tokens)) / 6) ** alpha for total, tokens in ended), reverse=True)[:width]
-        attainable = max((total for total, _ in live), default=-math.inf) / ((5 + limit) / 6) ** alpha
+        attainable = max((total for total, _ in live), default=-math.inf) / ((5 + step + 1) / 6) ** alpha
         if len(scores) == width and (width == 1 or attainable <= scores[-1]):
             break
     scored = [(total / ((5 + len(tokens)) / 6) ** alpha, tokens) for total, tokens in ended or live[:1]]
@@ -184,7 +184,7 @@ def agree(model: SequenceToSequence, source: list[int], *, special: Special, voc
         special=special,
         limits=[how["limit"]],
         beam=how["width"],
-        alpha=how["alpha"],
+        penalty=Penalty(how["alpha"]),
     )
     assert [one.tokens for one in found] == [tokens for _, tokens in expected]
     assert [one.score for one in found] == pytest.approx([score for score, _ in expected], abs=1e-4)
@@ -211,10 +211,11 @@ def test_every_width_finds_what_the_search_written_plainly_finds_with_a_transfor
 
 
 def test_the_length_penalty_equals_the_papers():
-    assert length_penalty(7, 0.0) == 1.0
-    assert length_penalty(1, 0.6) == 1.0  # (5 + 1) / 6
-    assert length_penalty(7, 1.0) == pytest.approx(2.0)  # (5 + 7) / 6
-    assert length_penalty(19, 0.5) == pytest.approx(2.0)  # √((5 + 19) / 6)
+    assert Penalty(0.0).of(7) == 1.0
+    assert Penalty(0.6).of(1) == 1.0  # (5 + 1) / 6
+    assert Penalty(1.0).of(7) == pytest.approx(2.0)  # (5 + 7) / 6
+    assert Penalty(0.5).of(19) == pytest.approx(2.0)  # √((5 + 19) / 6)
+    assert Penalty(0.5, "power").of(9) == pytest.approx(3.0)  # √9
 
 
 def test_the_stand_in_keeps_its_own_contract():

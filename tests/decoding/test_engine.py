@@ -11,7 +11,7 @@ from helpers import LAW, SPECIAL, VOCABULARY, batch_of, rescore, tiny, tiny_sett
 from manyheads.config.schema import ModelConfig, Recipe
 from manyheads.decoding.beam import beam_search
 from manyheads.decoding.greedy import greedy_search
-from manyheads.decoding.hypothesis import Hypothesis
+from manyheads.decoding.hypothesis import Hypothesis, Penalty
 from manyheads.decoding.options import TranslationOptions
 from manyheads.decoding.torch_engine import TorchEngine, in_batches
 from manyheads.decoding.translator import Translator, repeated_tail
@@ -37,10 +37,10 @@ def test_sources_get_their_end_token_and_limits_follow_their_lengths(engine):
     limits = [len(row) + 3 for row in ROWS]
     options = TranslationOptions(beam=3, length_penalty=1.0, extra_length=3)
     assert engine.search(ROWS, options) == beam_search(
-        tiny(), batch_of(ROWS), special=SPECIAL, limits=limits, beam=3, alpha=1.0
+        tiny(), batch_of(ROWS), special=SPECIAL, limits=limits, beam=3, penalty=Penalty(1.0)
     )
     one = dataclasses.replace(options, beam=1)
-    expected = greedy_search(tiny(), batch_of(ROWS), special=SPECIAL, limits=limits, alpha=1.0)
+    expected = greedy_search(tiny(), batch_of(ROWS), special=SPECIAL, limits=limits, penalty=Penalty(1.0))
     assert engine.search(ROWS, one) == [[found] for found in expected]
 
 

@@ -12,7 +12,7 @@ from helpers import LAW, SPECIAL, VOCABULARY, batch_of, rescore, sentences, tiny
 from manyheads.decoding.beam import beam_search
 from manyheads.decoding.constraints import Constraints
 from manyheads.decoding.greedy import greedy_search
-from manyheads.decoding.hypothesis import Hypothesis, Special
+from manyheads.decoding.hypothesis import Hypothesis, Penalty, Special
 from manyheads.decoding.sampling import Sampling, sampler
 
 several = st.lists(sentences, min_size=1, max_size=4)
@@ -25,12 +25,14 @@ def model(request):
 
 
 def greedy(model, rows, *, limits, alpha=0.6, **options) -> list[list[Hypothesis]]:
-    found = greedy_search(model, batch_of(rows), special=SPECIAL, limits=limits, alpha=alpha, **options)
+    found = greedy_search(model, batch_of(rows), special=SPECIAL, limits=limits, penalty=Penalty(alpha), **options)
     return [[one] for one in found]
 
 
 def beam(model, rows, *, limits, alpha=0.6, width=4, **options) -> list[list[Hypothesis]]:
-    return beam_search(model, batch_of(rows), special=SPECIAL, limits=limits, beam=width, alpha=alpha, **options)
+    return beam_search(
+        model, batch_of(rows), special=SPECIAL, limits=limits, beam=width, penalty=Penalty(alpha), **options
+    )
 
 
 def sampled(model, rows, *, limits, alpha=0.6, **options) -> list[list[Hypothesis]]:

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from manyheads.cli.options import AsJson, BatchSentences, Beam, Device, Engine, LengthPenalty, Precision
+from manyheads.cli.options import (
+    AsJson,
+    BatchSentences,
+    Beam,
+    Device,
+    Engine,
+    LengthPenalty,
+    Precision,
+    length_penalty_options,
+)
 
 if TYPE_CHECKING:
     from manyheads.config.schema import CorpusSettings, Recipe
@@ -45,7 +54,7 @@ def evaluate(
     recipe = RunFolder.open(run).recipe()
     rows = list(open_corpus(_corpus(recipe, source, target, pairs, pairs_format, task, count), split="test").pairs())
     scoring = _Scoring(recipe, rows, metric or [], lowercase, tokenizer)
-    search = {"beam": beam, "length_penalty": length_penalty, "batch_sentences": batch}
+    search = {"beam": beam, **length_penalty_options(length_penalty), "batch_sentences": batch}
     computing = {"engine": engine, "device": device, "precision": precision}
     translator = Translator(run, **computing)
     outputs = translator.translate(scoring.sources, **search)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from manyheads.errors import ManyheadsError
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Changes = Annotated[
@@ -14,7 +17,14 @@ Changes = Annotated[
 ]
 Device = Annotated[str, typer.Option(help="Where to compute: auto, cpu, cuda or mps.")]
 Beam = Annotated[int | None, typer.Option(help="Hypotheses kept at each step; 1 is greedy. Default: the run's own.")]
-LengthPenalty = Annotated[float | None, typer.Option(help="α of the paper's length penalty. Default: the run's own.")]
+LengthPenalty = Annotated[
+    str | None,
+    typer.Option(
+        metavar="[FORM:]α",
+        help="α of the length penalty, by default the run's own. Forms: paper, ((5 + |y|) / 6)^α, which is torch's; "
+        "power, |y|^α, which is ctranslate2's.",
+    ),
+]
 Engine = Annotated[
     str,
     typer.Option(help="What computes: auto, torch or ctranslate2. auto takes ctranslate2 wherever it can."),
@@ -25,3 +35,19 @@ Precision = Annotated[
 BatchSentences = Annotated[int, typer.Option("--batch", help="Sentences translated at once.")]
 SourceFile = Annotated[Path, typer.Option("--source", help="Source text, one sentence per line (also .gz).")]
 TargetFile = Annotated[Path, typer.Option("--target", help="Target text, line by line parallel to the source.")]
+
+
+def length_penalty_options(text: str | None) -> dict[str, float | str | None]:
+    """Return the translation options for what --length-penalty says: α, a form, or both."""
+    form, colon, number = (text or "").rpartition(":")
+    if not colon and number in ("paper", "power"):
+        form, number = number, ""
+    try:
+        alpha = float(number) if number else None
+    except ValueError:
+        alpha = math.nan
+    if form not in ("", "paper", "power") or (alpha is not None and not math.isfinite(alpha)):
+        raise ManyheadsError(
+            f"'{text}' is no length penalty.", where="--length-penalty", cure="Write 0.6, paper, paper:0.6 or power:1."
+        )
+    return {"length_penalty": alpha, "penalty_form": form or None}

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from manyheads.cli.options import AsJson, BatchSentences, Beam, Device, Engine, LengthPenalty, Precision
+from manyheads.cli.options import (
+    AsJson,
+    BatchSentences,
+    Beam,
+    Device,
+    Engine,
+    LengthPenalty,
+    Precision,
+    length_penalty_options,
+)
 from manyheads.cli.texts import line_chunks
 
 if TYPE_CHECKING:
@@ -50,7 +59,7 @@ def translate(
     found = translator.stream_chunks(
         [text] if text else line_chunks(),
         beam=beam,
-        length_penalty=length_penalty,
+        **length_penalty_options(length_penalty),
         n_best=n_best,
         prefix=prefix,
         no_repeat_ngram=no_repeat_ngram,

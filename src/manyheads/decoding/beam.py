@@ -2,8 +2,9 @@
 
 At each step every live hypothesis of a sentence is extended by every token, and the best K extensions survive. An
 extension by the end token is finished if it is among the best K. Finished hypotheses are ranked by penalised score. A
-sentence is done when it has K of them and nothing that is alive could still be better, when nothing is alive, or at its
-length limit. With K = 1 this is greedy search; with K as large as the number of prefixes it is exhaustive.
+sentence is done when it has K of them and nothing that is alive has a better score if it ended now, when nothing is
+alive, or at its length limit. With K = 1 this is greedy search; with K as large as the number of prefixes it is
+exhaustive.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import torch
 from torch import Tensor
 
 from manyheads.decoding.constraints import NO_CONSTRAINTS, Constraints
-from manyheads.decoding.hypothesis import Hypothesis, Special, length_penalty, make_hypothesis
+from manyheads.decoding.hypothesis import PAPER, Hypothesis, Penalty, Special, make_hypothesis
 from manyheads.decoding.observing import observable
 from manyheads.models.interface import SequenceToSequence, Tokens
 
@@ -50,7 +51,7 @@ def beam_search(
     special: Special,
     limits: Sequence[int],
     beam: int = 4,
-    alpha: float = 0.6,
+    penalty: Penalty = PAPER,
     constraints: Constraints = NO_CONSTRAINTS,
 ) -> list[list[Hypothesis]]:
     """Return up to `beam` hypotheses, best first, for each source row [B, S], at most `limits` [B] tokens long."""
@@ -62,14 +63,14 @@ def beam_search(
         logits, live.state = model.step(tokens, live.state)
         values, places = _candidates(logits.log_softmax(dim=-1), live, constraints, special)
         vocabulary = logits.shape[-1]
-        _collect(values, places, vocabulary, live, finished, special=special, alpha=alpha)
+        _collect(values, places, vocabulary, live, finished, special=special, penalty=penalty)
         _survive(values, places, vocabulary, live, end=special.end)
-        complete = _settled(live, finished, most, alpha)
+        complete = _settled(live, finished, penalty)
         dead = live.totals.isneginf().all(dim=1)
         full = live.written.shape[2] >= most[live.sentences]
         stopped = complete | dead | full
         if stopped.any():
-            _give_up(torch.nonzero(full & ~complete)[:, 0], live, finished, special=special, alpha=alpha)
+            _give_up(torch.nonzero(full & ~complete)[:, 0], live, finished, special=special, penalty=penalty)
             live.keep(torch.nonzero(~stopped)[:, 0], beam)
         tokens = live.written[:, :, -1].flatten()
     return [sorted(found, key=lambda one: -one.score)[:beam] for found in finished]
@@ -106,7 +107,7 @@ def _collect(
     finished: list[list[Hypothesis]],
     *,
     special: Special,
-    alpha: float,
+    penalty: Penalty,
 ) -> None:
     """Add the extensions that end, if they are among the best K, to their sentences' finished hypotheses."""
     beam = live.totals.shape[1]
@@ -114,7 +115,7 @@ def _collect(
     for row, rank in torch.nonzero(ends).tolist():
         origin = int(places[row, rank]) // vocabulary
         tokens = [*live.written[row, origin].tolist(), special.end]
-        found = make_hypothesis(tokens, float(values[row, rank]), end=special.end, alpha=alpha)
+        found = make_hypothesis(tokens, float(values[row, rank]), end=special.end, penalty=penalty)
         finished[int(live.sentences[row])].append(found)
 
 
@@ -131,23 +132,26 @@ def _survive(values: Tensor, places: Tensor, vocabulary: int, live: _Live, *, en
     live.written = torch.cat([past, (chosen % vocabulary)[:, :, None]], dim=2)
 
 
-def _settled(live: _Live, finished: list[list[Hypothesis]], most: Tensor, alpha: float) -> Tensor:
-    """Return which of the N sentences have K finished hypotheses that nothing alive can beat any more [N].
+def _settled(live: _Live, finished: list[list[Hypothesis]], penalty: Penalty) -> Tensor:
+    """Return which of the N sentences have K finished hypotheses that nothing alive would beat if it ended now [N].
 
-    A log-probability only falls as a hypothesis grows, so the best it can become is what it has now, penalised as
-    mildly as the length limit allows. One finished hypothesis settles a beam of one: that is what greedy means.
+    What is alive could still catch up: its log-probability falls, but the penalty of a longer output is milder. Waiting
+    until that is impossible takes many times longer and was measured to find the same translations. One finished
+    hypothesis settles a beam of one: that is what greedy means.
     """
     beam = live.totals.shape[1]
     best_live = live.totals.amax(dim=1).tolist()
+    divisor = penalty.of(live.written.shape[2] + 1)  # with an end token
     settled = []
     for sentence, total in zip(live.sentences.tolist(), best_live, strict=True):
         scores = sorted((one.score for one in finished[sentence]), reverse=True)[:beam]
-        attainable = total / length_penalty(int(most[sentence]), alpha)
-        settled.append(len(scores) == beam and (beam == 1 or attainable <= scores[-1]))
+        settled.append(len(scores) == beam and (beam == 1 or total / divisor <= scores[-1]))
     return torch.tensor(settled, device=live.totals.device)
 
 
-def _give_up(rows: Tensor, live: _Live, finished: list[list[Hypothesis]], *, special: Special, alpha: float) -> None:
+def _give_up(
+    rows: Tensor, live: _Live, finished: list[list[Hypothesis]], *, special: Special, penalty: Penalty
+) -> None:
     """At the length limit, a sentence that finished nothing returns its best live hypothesis, marked unfinished.
 
     Finished hypotheses are kept, but the best of them is marked if a live one was better still.
@@ -155,7 +159,7 @@ def _give_up(rows: Tensor, live: _Live, finished: list[list[Hypothesis]], *, spe
     for row in rows.tolist():
         found = finished[int(live.sentences[row])]
         tokens = live.written[row, 0].tolist()
-        open_end = make_hypothesis(tokens, float(live.totals[row, 0]), end=special.end, alpha=alpha)
+        open_end = make_hypothesis(tokens, float(live.totals[row, 0]), end=special.end, penalty=penalty)
         best = max(found, key=lambda one: one.score, default=None)
         if best is None:
             found.append(open_end)

@@ -5,8 +5,7 @@ stale. What CTranslate2 does in another way is brought into line here:
 
 - Vocabularies are numbers written as words, so that ids go in and come out.
 - It has one length limit per call. A sentence that outgrew its own limit is searched again with that limit.
-- It stops at K finished hypotheses, however poor, unless its own length penalty is off; then it goes on until the most
-  probable hypothesis of all has ended. So it is off, and hypotheses are ranked by the paper's penalty here.
+- Its length penalty is |y|^α. The paper's is the torch engine's.
 - At a limit, hypotheses without an end are dropped where others have one, and the best is marked as limited.
 - Where it must not write something (a start token, an n-gram again, anything but a prefix), its scores are not the
   model's own, so they are computed once more.
@@ -18,18 +17,19 @@ import os
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import ctranslate2
 
-from manyheads.decoding.hypothesis import Hypothesis, Special, make_hypothesis
+from manyheads.decoding.hypothesis import Hypothesis, Penalty, Special, make_hypothesis
 from manyheads.decoding.options import TranslationOptions
-from manyheads.exchange.ctranslate2 import model_files
+from manyheads.errors import ManyheadsError
+from manyheads.exchange.ctranslate2 import Quantization, model_files
 from manyheads.exchange.tree import read_checked
 from manyheads.positions.reach import beyond_table
 from manyheads.runs.folder import RunFolder
 
-Precision = Literal["float32", "int8"]
+Precision = Literal["float32", "int16", "int8"]
 SCORED_TOGETHER = 64  # pairs
 FIRST_POSITIONS = 1024  # in the sinusoidal table; a longer text makes a longer one
 
@@ -41,7 +41,7 @@ class CTranslate2Engine:
         self.config = run.config()
         self.special = Special(start=self.config.start, end=self.config.end, pad=self.config.pad)
         self._run = run
-        self._precision = precision
+        self._precision = _supported(precision)
         # One thread to a worker and a worker to a core: threads within a small product wait more than they work.
         self._workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         self._names = [str(i) for i in range(max(self.config.source_vocabulary, self.config.target_vocabulary))]
@@ -82,13 +82,13 @@ class CTranslate2Engine:
         """Return every hypothesis of each source, none longer than the limit, with the model's own scores."""
         found = self._call(sources, limit, options, prefix)
         if prefix or options.no_repeat_ngram:
-            return self._rescored(sources, found, options.length_penalty)
+            return self._rescored(sources, found, options)
         never = set(self.special.never)
         spoilt = [row for row, some in enumerate(found) if any(never.intersection(one.tokens) for one in some)]
         if spoilt:
             some = [sources[row] for row in spoilt]
             again = self._call(some, limit, options, prefix, never=self.special.never)
-            for row, hypotheses in zip(spoilt, self._rescored(some, again, options.length_penalty), strict=True):
+            for row, hypotheses in zip(spoilt, self._rescored(some, again, options), strict=True):
                 found[row] = hypotheses
         return found
 
@@ -110,7 +110,7 @@ class CTranslate2Engine:
             max_batch_size=self._share(len(sources), options.batch_sentences),
             beam_size=options.beam,
             num_hypotheses=options.beam,
-            length_penalty=0.0,
+            length_penalty=options.length_penalty,
             no_repeat_ngram_size=options.no_repeat_ngram,
             suppress_sequences=[[self._names[one]] for one in never] or None,
             max_input_length=0,
@@ -119,29 +119,31 @@ class CTranslate2Engine:
             return_scores=True,
             return_end_token=True,
         )
-        found = [self._hypotheses(one, options.length_penalty) for one in results]
+        found = [self._hypotheses(one, options) for one in results]
         if reached < limit and any(not one.finished and len(one.tokens) == reached for some in found for one in some):
             raise beyond_table(reached + 1, reached)
         return found
 
-    def _hypotheses(self, result: Any, alpha: float) -> list[Hypothesis]:  # noqa: ANN401
-        """Turn CTranslate2's result into hypotheses."""
+    def _hypotheses(self, result: Any, options: TranslationOptions) -> list[Hypothesis]:  # noqa: ANN401
+        """Turn CTranslate2's result, whose scores are penalised, into hypotheses."""
+        penalty = Penalty(options.length_penalty, "power")
         rows = [[int(word) for word in words] for words in result.hypotheses]
         return [
-            make_hypothesis(tokens, score, end=self.special.end, alpha=alpha)
+            make_hypothesis(tokens, score * penalty.of(len(tokens)), end=self.special.end, penalty=penalty)
             for tokens, score in zip(rows, result.scores, strict=True)
         ]
 
     def _rescored(
-        self, sources: Sequence[Sequence[int]], found: list[list[Hypothesis]], alpha: float
+        self, sources: Sequence[Sequence[int]], found: list[list[Hypothesis]], options: TranslationOptions
     ) -> list[list[Hypothesis]]:
         """Return the hypotheses with the log-probabilities that the model gives them when nothing is forced."""
+        penalty = Penalty(options.length_penalty, "power")
         pairs = [(source, one) for source, row in zip(sources, found, strict=True) for one in row]
         bodies = [one.tokens[:-1] if one.finished else one.tokens for _, one in pairs]
         scored = iter(self.score([source for source, _ in pairs], bodies))
         return [
             [
-                make_hypothesis(one.tokens, sum(next(scored)[: len(one.tokens)]), end=self.special.end, alpha=alpha)
+                make_hypothesis(one.tokens, sum(next(scored)[: len(one.tokens)]), end=self.special.end, penalty=penalty)
                 for one in row
             ]
             for row in found
@@ -173,6 +175,7 @@ class CTranslate2Engine:
     def _open(self, positions: int) -> None:
         """Convert the run's model, with a table of so many positions, and load it."""
         config = self.config
+        stored: Quantization = "int8" if self._precision == "int8" else "float32"
         vocabularies = self._names[: config.source_vocabulary], self._names[: config.target_vocabulary]
         arrays = read_checked(self._run.weights_file, config)
         self._translator = ctranslate2.Translator(
@@ -181,9 +184,21 @@ class CTranslate2Engine:
             compute_type=self._precision,
             inter_threads=self._workers,
             intra_threads=1,
-            files=model_files(arrays, config, vocabularies, positions=positions),
+            files=model_files(arrays, config, vocabularies, positions=positions, quantization=stored),
         )
         self._positions = positions
+
+
+def _supported(precision: Precision) -> Precision:
+    """Return the precision if CTranslate2 can compute in it on this processor; it would silently take another."""
+    known = ctranslate2.get_supported_compute_types("cpu")
+    if precision not in known:
+        raise ManyheadsError(
+            f"CTranslate2 has no {precision} on this processor.",
+            where="--precision",
+            cure=f"It has {', '.join(one for one in get_args(Precision) if one in known)}.",
+        )
+    return precision
 
 
 def _longest(rows: Sequence[Sequence[int]]) -> int:

@@ -14,9 +14,9 @@ from manyheads.errors import ManyheadsError, did_you_mean
 from manyheads.runs.folder import RunFolder
 
 EngineName = Literal["auto", "torch", "ctranslate2"]
-Precision = Literal["float32", "int8"]
+Precision = Literal["float32", "int16", "int8"]
 ENGINES: tuple[EngineName, ...] = ("auto", "torch", "ctranslate2")
-PRECISIONS: tuple[Precision, ...] = ("float32", "int8")
+PRECISIONS: tuple[Precision, ...] = ("float32", "int16", "int8")
 
 
 class Engine(Protocol):
@@ -107,6 +107,8 @@ class Chooser:
         vocabulary = self._run_vocabulary
         if options is not None and options.sample:
             return "only PyTorch draws samples that follow from their seed"
+        if options is not None and options.penalty_form == "paper" and options.beam > 1:
+            return "only PyTorch has the paper's length penalty"
         if options is not None and 2 * options.beam > vocabulary:
             return f"a beam of {options.beam} is too wide for a vocabulary of {vocabulary}"
         return None

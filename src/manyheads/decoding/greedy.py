@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from manyheads.decoding.constraints import NO_CONSTRAINTS, Constraints
-from manyheads.decoding.hypothesis import Hypothesis, Special, make_hypothesis
+from manyheads.decoding.hypothesis import PAPER, Hypothesis, Penalty, Special, make_hypothesis
 from manyheads.decoding.observing import observable
 from manyheads.models.interface import SequenceToSequence, Tokens
 
@@ -29,7 +29,7 @@ def greedy_search(
     *,
     special: Special,
     limits: Sequence[int],
-    alpha: float = 0.0,
+    penalty: Penalty = PAPER,
     constraints: Constraints = NO_CONSTRAINTS,
     choose: Choice = most_probable,
 ) -> list[Hypothesis]:
@@ -53,7 +53,7 @@ def greedy_search(
         if done.any():
             for row in torch.nonzero(done)[:, 0].tolist():
                 results[int(rows[row])] = make_hypothesis(
-                    written[row].tolist(), float(totals[row]), end=special.end, alpha=alpha
+                    written[row].tolist(), float(totals[row]), end=special.end, penalty=penalty
                 )
             kept = torch.nonzero(~done)[:, 0]  # finished sentences leave the batch
             rows, written, tokens, totals = rows[kept], written[kept], tokens[kept], totals[kept]

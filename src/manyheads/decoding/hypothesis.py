@@ -1,13 +1,15 @@
 """What a search returns, and how hypotheses of different lengths are compared.
 
-The length penalty of the paper (section 6.1, after Wu et al. 2016, equation 14):
+The length penalty of the paper (section 6.1, after Wu et al. 2016, equation 14), and the one of most other toolkits:
 
-    score(y) = log P(y | x) / ((5 + |y|) / 6)^α          |y| counts the end token
+    score(y) = log P(y | x) / ((5 + |y|) / 6)^α          paper; |y| counts the end token
+    score(y) = log P(y | x) / |y|^α                      power
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 
 @dataclass(frozen=True)
@@ -38,12 +40,22 @@ class Hypothesis:
     limited: bool = False
 
 
-def length_penalty(length: int, alpha: float) -> float:
-    """Return ((5 + |y|) / 6)^α, which is 1 for every length at α = 0."""
-    return float(((5.0 + length) / 6.0) ** alpha)
+class Penalty(NamedTuple):
+    """What log-probabilities are divided by, 1 for every length at α = 0."""
+
+    alpha: float = 0.6
+    form: Literal["paper", "power"] = "paper"
+
+    def of(self, length: int) -> float:
+        """Return the divisor for outputs of some length."""
+        return float((length if self.form == "power" else (5.0 + length) / 6.0) ** self.alpha)
 
 
-def make_hypothesis(tokens: list[int], log_probability: float, *, end: int, alpha: float) -> Hypothesis:
+PAPER = Penalty()
+"""The paper's, α = 0.6."""
+
+
+def make_hypothesis(tokens: list[int], log_probability: float, *, end: int, penalty: Penalty) -> Hypothesis:
     """Return the hypothesis with its penalised score."""
-    score = log_probability / length_penalty(len(tokens), alpha)
+    score = log_probability / penalty.of(len(tokens))
     return Hypothesis(tokens, log_probability, score, finished=bool(tokens) and tokens[-1] == end)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from manyheads.config.schema import Recipe
+from manyheads.decoding.hypothesis import Penalty
 from manyheads.errors import ManyheadsError, did_you_mean
+
+PenaltyForm = Literal["auto", "paper", "power"]
+FORMS: tuple[PenaltyForm, ...] = ("auto", "paper", "power")
 
 
 @dataclass(frozen=True)
@@ -20,6 +24,7 @@ class TranslationOptions:
 
     beam: int = 4
     length_penalty: float = 0.6
+    penalty_form: PenaltyForm = "auto"
     extra_length: int = 50
     no_repeat_ngram: int = 0
     n_best: int = 1
@@ -35,6 +40,7 @@ class TranslationOptions:
     def __post_init__(self) -> None:
         self._need(self.beam >= 1, "beam", "must be at least 1")
         self._need(self.length_penalty >= 0, "length penalty", "must not be negative")
+        self._need(self.penalty_form in FORMS, "penalty form", f"must be one of {', '.join(FORMS)}")
         self._need(self.extra_length >= 0, "extra length", "must not be negative")
         self._need(self.no_repeat_ngram >= 0, "no-repeat n-gram", "must not be negative")
         self._need(self.n_best >= 1, "n-best", "must be at least 1")
@@ -49,6 +55,11 @@ class TranslationOptions:
         """Refuse an impossible value with a sentence."""
         if not holds:
             raise ManyheadsError(f"{name} {rule}.")
+
+    @property
+    def penalty(self) -> Penalty:
+        """The length penalty, in the paper's form unless another is asked for."""
+        return Penalty(self.length_penalty, "power" if self.penalty_form == "power" else "paper")
 
     @classmethod
     def from_recipe(cls, recipe: Recipe) -> Self:

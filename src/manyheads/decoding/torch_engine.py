@@ -69,7 +69,7 @@ class TorchEngine:
                 source,
                 special=self.special,
                 limits=limits,
-                alpha=options.length_penalty,
+                penalty=options.penalty,
                 constraints=constraints,
             )
             return [[one] for one in found]
@@ -79,7 +79,7 @@ class TorchEngine:
             special=self.special,
             limits=limits,
             beam=options.beam,
-            alpha=options.length_penalty,
+            penalty=options.penalty,
             constraints=constraints,
         )
 
@@ -115,7 +115,7 @@ class TorchEngine:
                 source,
                 special=self.special,
                 limits=limits,
-                alpha=options.length_penalty,
+                penalty=options.penalty,
                 constraints=constraints,
                 choose=choose,
             )
