@@ -9,5 +9,6 @@
 | `views` | arrays with their tokens, and the same as JSON |
 | `steps` | greedy decoding, one token at a time |
 | `beam_tree` | beam search as a tree |
+| `alignment` | who translates whom, from chosen heads, in Pharaoh format |
 | `positions` | the positional encodings and their dot products |
 """

@@ -1,7 +1,7 @@
 """What an inspector returns about one text: arrays for numpy, and JSON for everything else.
 
-Axis letters: `L` layers, `H` heads, `S` source tokens, `T` target tokens, `D` width, `V` vocabulary. Row t of the target
-is the token that was written at t, and shows what the model looked at when it wrote it.
+Axis letters: `L` layers, `H` heads, `S` source tokens, `T` target tokens, `D` width, `V` vocabulary. Row t of the
+target is the token that was written at t, and shows what the model looked at when it wrote it.
 """
 
 from __future__ import annotations
