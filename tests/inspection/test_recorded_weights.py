@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 
@@ -135,46 +136,61 @@ def test_in_beam_search_the_weights_belong_to_the_returned_hypothesis(norm, posi
 
 
 PROFILE = """
-import sys, torch
-{imports}
+import json, sys, torch
 from manyheads.models.interface import Tokens
 from manyheads.models.transformer import Transformer
 
 torch.manual_seed(1)
 model = Transformer.tiny(11).eval()
 source = Tokens.pad([[4, 5, 6] * 20, [7]], padding=0)  # long enough for the fused kernel
-with torch.no_grad(), torch.profiler.profile() as profile:
-    {body}
-for event in profile.key_averages():
-    print(event.key, event.count)
-print("recorder:", "manyheads.attention.recording" in sys.modules)
+found = {}
+
+def profile(name, work):
+    with torch.no_grad(), torch.profiler.profile() as profiler:
+        work()
+    found[name] = sorted([event.key, event.count] for event in profiler.key_averages())
+
+decode = lambda: model.decode(source.ids, model.encode(source))
+profile("decoding", decode)
+found["without the recorder"] = "manyheads.attention.recording" not in sys.modules
+
+from manyheads.decoding.beam import beam_search
+from manyheads.decoding.hypothesis import Special
+
+search = lambda: beam_search(model, source, special=Special(2, 3, 0), limits=[5, 5])
+profile("searching", search)
+found["without the inspector"] = not any(name.startswith("manyheads.inspection") for name in sys.modules)
+
+import manyheads.inspection.inspector, manyheads.inspection.states
+from manyheads.attention.recording import record_attention
+
+profile("decoding with everything imported", decode)
+profile("searching with everything imported", search)
+with record_attention(model):
+    profile("decoding recorded", decode)
+profile("decoding after a recording", decode)
+print(json.dumps(found))
 """
-RECORDER = "import manyheads.attention.recording, manyheads.inspection.inspector, manyheads.inspection.states"
-DECODING = "model.decode(source.ids, model.encode(source))"
-SEARCHING = "beam_search(model, source, special=Special(2, 3, 0), limits=[5, 5])"
-RECORDING = f"with manyheads.attention.recording.record_attention(model): {DECODING}"
 
 
-def operators(imports: str, body: str) -> tuple[list[str], bool]:
-    """Return the operators that a process of its own runs, with how often, and whether the recorder was imported."""
-    done = subprocess.run(
-        [sys.executable, "-c", PROFILE.format(imports=imports, body=body)], capture_output=True, text=True, check=True
-    )
-    *events, recorder = done.stdout.splitlines()
-    return sorted(events), recorder == "recorder: True"
+@pytest.fixture(scope="module")
+def operators() -> dict[str, list[list[object]]]:
+    """The operators that a process of its own runs, and how often, before and after it imports what looks inside."""
+    done = subprocess.run([sys.executable, "-c", PROFILE], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
 
 
-def test_the_profiler_lists_the_same_operators_with_the_recorder_imported_and_without():
-    without, with_it = operators("", DECODING), operators(RECORDER, DECODING)
-    assert (without[1], with_it[1]) == (False, True)
-    assert any("scaled_dot_product_attention" in operator for operator in without[0])
-    assert without[0] == with_it[0]
+def test_the_profiler_lists_the_same_operators_with_the_recorder_imported_and_without(operators):
+    assert operators["without the recorder"]
+    assert any("scaled_dot_product_attention" in name for name, _ in operators["decoding"])
+    assert operators["decoding with everything imported"] == operators["decoding"]
+    assert operators["decoding after a recording"] == operators["decoding"]
 
 
-def test_the_profiler_lists_the_same_operators_in_a_search_with_an_inspector_at_hand_and_without():
-    imports = "from manyheads.decoding.beam import beam_search\nfrom manyheads.decoding.hypothesis import Special"
-    assert operators(imports, SEARCHING) == operators(f"{imports}\n{RECORDER}", SEARCHING)
+def test_the_profiler_lists_the_same_operators_in_a_search_with_the_inspector_imported_and_without(operators):
+    assert operators["without the inspector"]
+    assert operators["searching with everything imported"] == operators["searching"]
 
 
-def test_the_profiler_does_see_a_recording():
-    assert operators(RECORDER, RECORDING)[0] != operators(RECORDER, DECODING)[0]
+def test_the_profiler_does_see_a_recording(operators):
+    assert operators["decoding recorded"] != operators["decoding"]
