@@ -105,6 +105,20 @@ def test_a_trained_model_says_the_same_there(reverse_run: Path, tmp_path: Path, 
     assert len(set(ours)) > 400
 
 
+def test_a_trained_folder_written_by_hugging_face_is_imported(reverse_run: Path, tmp_path: Path):
+    """What `save_pretrained` writes comes back, and says the same as before on both engines."""
+    export_huggingface(RunFolder.open(reverse_run), tmp_path / "there")
+    transformers.MarianMTModel.from_pretrained(tmp_path / "there").save_pretrained(tmp_path / "saved")
+    transformers.MarianTokenizer.from_pretrained(tmp_path / "there").save_pretrained(tmp_path / "saved")
+    import_huggingface(tmp_path / "saved", tmp_path / "run")
+    drawn = random.Random(8)
+    texts = [" ".join(drawn.choices("abcdefgh", k=drawn.randint(1, 12))) for _ in range(500)]
+    theirs = generate(tmp_path / "saved", texts, num_beams=1)
+    assert Translator(tmp_path / "run", engine="torch").translate(texts, beam=1) == theirs
+    fast = Translator(tmp_path / "run", engine="ctranslate2").translate(texts, beam=1)
+    assert sum(a == b for a, b in zip(fast, theirs, strict=True)) >= 498
+
+
 @pytest.mark.parametrize("tokenizer", [{}, UNIGRAM, SEPARATE, {"kind": "characters", "vocabulary": None}], ids=str)
 def test_text_is_cut_there_as_it_is_here(tokenizer: dict[str, Any], tmp_path: Path):
     run = make_run(tmp_path / "run", tokenizer=tokenizer, tie="target")

@@ -9,7 +9,7 @@ exhaustive.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,10 @@ from manyheads.decoding.constraints import NO_CONSTRAINTS, Constraints
 from manyheads.decoding.hypothesis import PAPER, Hypothesis, Penalty, Special, make_hypothesis
 from manyheads.decoding.observing import observable
 from manyheads.models.interface import SequenceToSequence, Tokens
+
+Watch = Callable[[Tensor, Tensor, Tensor, list[list[Hypothesis]]], None]
+"""Sees after each step which sentences are searched [N], the tokens of their live hypotheses [N, K, t], the
+log-probabilities of these [N, K] (−∞ marks an empty place), and what each sentence has finished so far."""
 
 
 @dataclass
@@ -53,6 +57,7 @@ def beam_search(
     beam: int = 4,
     penalty: Penalty = PAPER,
     constraints: Constraints = NO_CONSTRAINTS,
+    watch: Watch | None = None,
 ) -> list[list[Hypothesis]]:
     """Return up to `beam` hypotheses, best first, for each source row [B, S], at most `limits` [B] tokens long."""
     live = _start(model, source, beam)
@@ -65,6 +70,8 @@ def beam_search(
         vocabulary = logits.shape[-1]
         _collect(values, places, vocabulary, live, finished, special=special, penalty=penalty)
         _survive(values, places, vocabulary, live, end=special.end)
+        if watch is not None:
+            watch(live.sentences, live.written, live.totals, finished)
         complete = _settled(live, finished, penalty)
         dead = live.totals.isneginf().all(dim=1)
         full = live.written.shape[2] >= most[live.sentences]

@@ -1,0 +1,50 @@
+"""The positional encodings as a picture shows them: the table itself, and how alike any two positions are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from manyheads.errors import ManyheadsError
+from manyheads.inspection.views import Array, rounded
+from manyheads.positions.sinusoidal import sinusoids
+from manyheads.runs.folder import RunFolder
+from manyheads.runs.weights import read_weights
+
+MOST = 4096  # positions or dimensions: a picture of more would show nothing, and a server should not be asked for it
+
+
+@dataclass(frozen=True)
+class PositionTable:
+    """The paper's encodings [length, width], and their dot products with each other [length, length]."""
+
+    encodings: Array
+    dot_products: Array
+
+    def to_json(self) -> dict[str, Any]:
+        """Return this as JSON has it."""
+        return {"encodings": rounded(self.encodings), "dot_products": rounded(self.dot_products)}
+
+
+def position_table(length: int = 50, width: int = 128) -> PositionTable:
+    """Return the sinusoidal encodings of the first `length` positions of a model `width` wide."""
+    for name, number in (("length", length), ("width", width)):
+        if not 1 <= number <= MOST:
+            raise ManyheadsError(f"must be between 1 and {MOST:,}, and is {number}.", where=name)
+    return _table(sinusoids(torch.arange(length), width).numpy())
+
+
+def run_position_table(run: RunFolder, *, length: int = 50) -> PositionTable:
+    """Return the encodings that a run's encoder adds: the paper's, as wide as its model, or those that it learned."""
+    learned = "embedding.positions.table" if run.kind == "bert" else "source.positions.table"
+    if run.kind == "bert" or run.config().model.positions.kind == "learned":
+        return _table(read_weights(run.weights_file)[learned][:length].astype(np.float32))
+    return position_table(length, run.config().model.width)
+
+
+def _table(encodings: Array) -> PositionTable:
+    """Return encodings with their dot products."""
+    return PositionTable(encodings, encodings @ encodings.T)
