@@ -19,6 +19,7 @@ from manyheads.cli import (
     inspect,
     recipe,
     score,
+    shortlist,
     train,
     translate,
     validate,
@@ -42,6 +43,7 @@ for verb in (
     classify.classify,
     answer.answer,
     export.export,
+    shortlist.shortlist,
     describe.describe,
     validate.validate,
 ):

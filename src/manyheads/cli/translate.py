@@ -21,7 +21,7 @@ from manyheads.cli.options import (
 from manyheads.cli.texts import line_chunks
 
 if TYPE_CHECKING:
-    from manyheads.decoding.translator import Translation
+    from manyheads.decoding.translator import Translation, Translator
 
 
 def translate(
@@ -46,6 +46,12 @@ def translate(
         float | None, typer.Option(help="Draw only from the most probable tokens of this total mass.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the draws.")] = None,
+    alignments: Annotated[
+        bool, typer.Option("--alignments", help="Also print which source word each word comes from: text ||| 0-0 1-2.")
+    ] = False,
+    shortlist: Annotated[
+        bool, typer.Option("--shortlist", help="Allow only likely tokens (see manyheads shortlist): faster.")
+    ] = False,
     batch: BatchSentences = 64,
     engine: Engine = "auto",
     precision: Precision = "float32",
@@ -64,7 +70,9 @@ def translate(
         prefix=prefix,
         no_repeat_ngram=no_repeat_ngram,
         extra_length=extra_length,
-        split_above=split_above,
+        split_above=0 if alignments else split_above,
+        alignments=alignments,
+        shortlist=shortlist,
         sample=sample or None,
         temperature=temperature,
         top_k=top_k,
@@ -73,20 +81,34 @@ def translate(
         batch_sentences=batch,
     )
     for number, one in enumerate(found, start=1):
-        sys.stdout.write(_json_line(one) if as_json else _plain_lines(one, many=n_best is not None))
+        aligned = _pharaoh(translator, one) if alignments else None
+        sys.stdout.write(_json_line(one, aligned) if as_json else _plain_lines(one, aligned, many=n_best is not None))
         sys.stdout.flush()
         if one.warning:
             print(f"line {number}: {one.warning}", file=sys.stderr)
 
 
-def _plain_lines(translation: Translation, *, many: bool) -> str:
+def _pharaoh(translator: Translator, translation: Translation) -> str:
+    """Return which source word each word of the best output comes from."""
+    import numpy as np
+
+    from manyheads.inspection.alignment import END, Alignment
+
+    if not translation.candidates or translation.candidates[0].attention is None:
+        return ""
+    best, source, target = translation.candidates[0], translator.tokenizers.source, translator.tokenizers.target
+    read = [*source.pieces(source.encode(translation.source)), END]
+    return Alignment(read, target.pieces(best.tokens), np.asarray(best.attention, dtype=np.float32)).pharaoh()
+
+
+def _plain_lines(translation: Translation, aligned: str | None, *, many: bool) -> str:
     """Return the best output, or every candidate with its score."""
     if not many:
-        return translation.text + "\n"
+        return translation.text + ("\n" if aligned is None else f" ||| {aligned}\n")
     return "".join(f"{one.score:.4f}\t{one.text}\n" for one in translation.candidates) or "\n"
 
 
-def _json_line(translation: Translation) -> str:
+def _json_line(translation: Translation, aligned: str | None) -> str:
     """Return a translation as one line of JSON."""
     import json
 
@@ -94,6 +116,8 @@ def _json_line(translation: Translation) -> str:
         {"text": one.text, "score": one.score, "log_probability": one.log_probability} for one in translation.candidates
     ]
     values = {"source": translation.source, "text": translation.text, "candidates": candidates}
+    if aligned is not None:
+        values["alignment"] = aligned
     if translation.warning:
         values["warning"] = translation.warning
     return json.dumps(values, ensure_ascii=False) + "\n"

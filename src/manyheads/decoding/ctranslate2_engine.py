@@ -23,6 +23,7 @@ import ctranslate2
 
 from manyheads.decoding.hypothesis import Hypothesis, Penalty, Special, make_hypothesis
 from manyheads.decoding.options import TranslationOptions
+from manyheads.decoding.shortlist import Shortlist
 from manyheads.errors import ManyheadsError
 from manyheads.exchange.ctranslate2 import Quantization, model_files
 from manyheads.exchange.tree import read_checked
@@ -51,6 +52,8 @@ class CTranslate2Engine:
         self, sources: Sequence[Sequence[int]], options: TranslationOptions, *, prefix: Sequence[int] = ()
     ) -> list[list[Hypothesis]]:
         """Return hypotheses, best first, for source ids without special tokens."""
+        if options.shortlist and not self._run.shortlist_file.exists():
+            Shortlist.read(self._run.shortlist_file)  # which says so
         limits = [len(ids) + options.extra_length for ids in sources]
         found = self._search(sources, max(limits, default=1), options, prefix)
         outgrown = defaultdict(list)
@@ -116,7 +119,9 @@ class CTranslate2Engine:
             max_input_length=0,
             max_decoding_length=reached,
             min_decoding_length=0,
+            use_vmap=options.shortlist,
             return_scores=True,
+            return_attention=options.alignments,
             return_end_token=True,
         )
         found = [self._hypotheses(one, options) for one in results]
@@ -128,10 +133,13 @@ class CTranslate2Engine:
         """Turn CTranslate2's result, whose scores are penalised, into hypotheses."""
         penalty = Penalty(options.length_penalty, "power")
         rows = [[int(word) for word in words] for words in result.hypotheses]
-        return [
+        found = [
             make_hypothesis(tokens, score * penalty.of(len(tokens)), end=self.special.end, penalty=penalty)
             for tokens, score in zip(rows, result.scores, strict=True)
         ]
+        if not options.alignments:
+            return found
+        return [replace(one, attention=looked) for one, looked in zip(found, result.attention, strict=True)]
 
     def _rescored(
         self, sources: Sequence[Sequence[int]], found: list[list[Hypothesis]], options: TranslationOptions
@@ -143,7 +151,12 @@ class CTranslate2Engine:
         scored = iter(self.score([source for source, _ in pairs], bodies))
         return [
             [
-                make_hypothesis(one.tokens, sum(next(scored)[: len(one.tokens)]), end=self.special.end, penalty=penalty)
+                replace(
+                    make_hypothesis(
+                        one.tokens, sum(next(scored)[: len(one.tokens)]), end=self.special.end, penalty=penalty
+                    ),
+                    attention=one.attention,
+                )
                 for one in row
             ]
             for row in found
@@ -178,13 +191,16 @@ class CTranslate2Engine:
         stored: Quantization = "int8" if self._precision == "int8" else "float32"
         vocabularies = self._names[: config.source_vocabulary], self._names[: config.target_vocabulary]
         arrays = read_checked(self._run.weights_file, config)
+        files = model_files(arrays, config, vocabularies, positions=positions, quantization=stored)
+        if self._run.shortlist_file.exists():
+            files["vmap.txt"] = Shortlist.read(self._run.shortlist_file).ctranslate2_map(self._names)
         self._translator = ctranslate2.Translator(
             str(self._run.path),
             device="cpu",
             compute_type=self._precision,
             inter_threads=self._workers,
             intra_threads=1,
-            files=model_files(arrays, config, vocabularies, positions=positions, quantization=stored),
+            files=files,
         )
         self._positions = positions
 

@@ -30,7 +30,8 @@ class Special:
 class Hypothesis:
     """One output: token ids with the end token if it was reached, its log-probability and its score.
 
-    `limited` says that the length limit kept a search from something more probable than this.
+    `limited` says that the length limit kept a search from something more probable than this. `attention`, where it was
+    asked for, is how much each token looked at each source token [T, S]: the mean of the last layer's heads.
     """
 
     tokens: list[int]
@@ -38,6 +39,7 @@ class Hypothesis:
     score: float
     finished: bool
     limited: bool = False
+    attention: list[list[float]] | None = None
 
 
 class Penalty(NamedTuple):

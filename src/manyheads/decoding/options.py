@@ -19,7 +19,8 @@ class TranslationOptions:
     """What to search for and how far.
 
     `sample` draws outputs instead of searching for the best one; a source of more than `split_above` tokens is cut into
-    sentences (0: never).
+    sentences (0: never). `shortlist` allows only the tokens that the source suggests; `alignments` asks what the best
+    output looked at.
     """
 
     beam: int = 4
@@ -36,6 +37,8 @@ class TranslationOptions:
     seed: int = 1
     batch_sentences: int = 64
     split_above: int = 256
+    shortlist: bool = False
+    alignments: bool = False
 
     def __post_init__(self) -> None:
         self._need(self.beam >= 1, "beam", "must be at least 1")

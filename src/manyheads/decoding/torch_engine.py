@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import torch
 
+from manyheads.attention.recording import record_attention
 from manyheads.config.schema import ModelConfig
 from manyheads.decoding.beam import beam_search
 from manyheads.decoding.constraints import Constraints
@@ -15,6 +17,7 @@ from manyheads.decoding.hypothesis import Hypothesis, Special
 from manyheads.decoding.options import TranslationOptions
 from manyheads.decoding.rescoring import token_log_probabilities
 from manyheads.decoding.sampling import Sampling, sampler
+from manyheads.errors import ManyheadsError
 from manyheads.models.interface import SequenceToSequence, Tokens
 
 SCORED_TOGETHER = 64  # pairs
@@ -48,11 +51,27 @@ class TorchEngine:
         self, sources: Sequence[Sequence[int]], options: TranslationOptions, *, prefix: Sequence[int] = ()
     ) -> list[list[Hypothesis]]:
         """Return hypotheses, best first, for source ids without special tokens."""
+        if options.shortlist:
+            raise ManyheadsError("the torch engine has no shortlist.", where="--shortlist", cure="Leave it out.")
+        search = self._aligned if options.alignments else self._search
         return in_batches(
-            lambda rows: self._search([sources[row] for row in rows], options, prefix),
+            lambda rows: search([sources[row] for row in rows], options, prefix),
             lengths=list(map(len, sources)),
             size=options.batch_sentences,
         )
+
+    def _aligned(
+        self, sources: Sequence[Sequence[int]], options: TranslationOptions, prefix: Sequence[int]
+    ) -> list[list[Hypothesis]]:
+        """Search, and note what the best hypothesis of each source looked at."""
+        with record_attention(self.model) as recording:
+            found = self._search(sources, options, prefix)
+        last = [name for name in recording if name.endswith("cross_attention")][-1]
+        looked = recording[last].mean(dim=1)  # [B, T, S]
+        for row, (hypotheses, source) in enumerate(zip(found, sources, strict=True)):
+            weights = looked[row, : len(hypotheses[0].tokens), : len(source) + 1]
+            hypotheses[0] = replace(hypotheses[0], attention=weights.tolist())
+        return found
 
     def _search(
         self, sources: Sequence[Sequence[int]], options: TranslationOptions, prefix: Sequence[int]

@@ -25,12 +25,13 @@ STREAM_LINES = 1024  # read ahead of a stream: enough to sort by length, little 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One output for a text, with the model's log-probability and the score that ranked it."""
+    """One output for a text: the model's log-probability, the score that ranked it, what it looked at [T, S]."""
 
     text: str
     score: float
     log_probability: float
     tokens: list[int]
+    attention: list[list[float]] | None = None
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,9 @@ class Translator:
     def _present(self, source: str, hypotheses: list[Hypothesis]) -> Translation:
         """Turn hypotheses into texts; say so if the best one did not come to an end."""
         candidates = [
-            Candidate(self.tokenizers.target.decode(one.tokens), one.score, one.log_probability, one.tokens)
+            Candidate(
+                self.tokenizers.target.decode(one.tokens), one.score, one.log_probability, one.tokens, one.attention
+            )
             for one in hypotheses
         ]
         return Translation(source, candidates, _warning(hypotheses[0]))

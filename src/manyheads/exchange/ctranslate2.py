@@ -127,7 +127,7 @@ def _stack_settings(config: ModelConfig) -> Parts:
         "decoder/scale_alibi": np.int8(0),
         "decoder/start_from_zero_embedding": np.int8(0),
         "decoder/alignment_layer": np.int16(-1),
-        "decoder/alignment_heads": np.int16(1),
+        "decoder/alignment_heads": np.int16(config.model.heads),
     }
     for stack in ("encoder", "decoder"):
         parts |= {

@@ -4,6 +4,7 @@ recipe.yaml         the recipe, every key resolved
 config.json         what is needed to rebuild the model
 model.safetensors   the weights: the best so far
 tokenizer/          SentencePiece models
+shortlist.safetensors   likely translations of each token, if `manyheads shortlist` made them
 checkpoints/step-…/ everything needed to go on
 metrics.jsonl       loss, rate, speed and scores over time
 events/             the same for TensorBoard
@@ -59,6 +60,11 @@ class RunFolder:
     def tokenizer_folder(self) -> Path:
         """SentencePiece models."""
         return self.path / "tokenizer"
+
+    @property
+    def shortlist_file(self) -> Path:
+        """Which target tokens each source token may become, if somebody asked for that."""
+        return self.path / "shortlist.safetensors"
 
     @property
     def checkpoints(self) -> Path:

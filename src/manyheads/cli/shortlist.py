@@ -1,0 +1,35 @@
+"""`manyheads shortlist`: which target tokens each source token may become, for `translate --shortlist`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def shortlist(
+    run: Annotated[Path, typer.Argument(help="The run folder; the shortlist is written into it.", show_default=False)],
+    each: Annotated[int, typer.Option(min=1, help="Target tokens for each source token.")] = 50,
+    frequent: Annotated[int, typer.Option(min=1, help="Of the most frequent target tokens, always allowed.")] = 100,
+) -> None:
+    """Learn a vocabulary shortlist from the run's training data, by IBM Model 1."""
+    from itertools import islice
+
+    from manyheads.data.corpora import open_corpus
+    from manyheads.decoding.shortlist import PAIRS, Shortlist
+    from manyheads.runs.folder import RunFolder
+
+    opened = RunFolder.open(run)
+    config, tokenizers = opened.config(), opened.tokenizers()
+    corpora = (open_corpus(one, split="train").pairs() for one in opened.recipe().data.corpora)
+    pairs = islice((pair for corpus in corpora for pair in corpus), PAIRS)
+    ids = ((tokenizers.source.encode(pair.source), tokenizers.target.encode(pair.target)) for pair in pairs)
+    found = Shortlist.learn(
+        ((source, target) for source, target in ids if source and target),
+        vocabularies=(config.source_vocabulary, config.target_vocabulary),
+        each=each,
+        frequent=frequent,
+    )
+    found.write(opened.shortlist_file)
+    typer.echo(str(opened.shortlist_file))
