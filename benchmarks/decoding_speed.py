@@ -1,12 +1,12 @@
 """Decoding speed, side by side: our two engines, CTranslate2 used directly, and Hugging Face's generate.
 
-    python benchmarks/decoding_speed.py RUN --source FILE --target FILE [--sentences 2000] [--rounds 4]
+    python benchmarks/decoding_speed.py RUN --source FILE --target FILE [--sentences 2000] [--rounds 8]
 
 Everybody has the same weights (the run, and what `manyheads export` makes of it), gets the same texts and returns
 texts, greedily and with a beam of 4, one sentence at a time and at the batch that suits it best. The sentences are
 divided among the rounds; in each round everybody translates the same part, one after the other, so that a change of the
 machine's mood meets all. Before that everybody tries its settings (CTranslate2's workers and threads, the size of a
-batch) on the first sentences and keeps the fastest. Speeds are sentences per second over all rounds.
+batch) on the first sentences and keeps the fastest. Speeds are sentences per second, the median over the rounds.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 import platform
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -90,7 +91,7 @@ class Entry:
 
     setting: Setting
     batch: int
-    seconds: float = 0.0
+    speeds: list[float] = field(default_factory=list)
     outputs: list[str] = field(default_factory=list)
     peak_bytes: int = 0
 
@@ -119,7 +120,7 @@ def measure(folder: Path, texts: list[str], rounds: int, names: Iterable[str]) -
                 part = texts[number * len(texts) // rounds : (number + 1) * len(texts) // rounds]
                 for name, entry in entries.items():
                     found = workers[entry.setting].translate(part, beam, entry.batch)
-                    entry.seconds += found["seconds"]
+                    entry.speeds.append(len(part) / found["seconds"])
                     entry.outputs += found["outputs"]
                     entry.peak_bytes = found["peak_bytes"]
                     print(f"{way}, round {number}, {name}: {len(part) / found['seconds']:,.1f}/s", file=sys.stderr)
@@ -137,7 +138,7 @@ def summary(results: dict[str, dict[str, Entry]], references: list[str]) -> list
             "contender": name,
             "setting": entry.setting[1],
             "batch": entry.batch,
-            "sentences_per_second": round(len(entry.outputs) / entry.seconds, 2),
+            "sentences_per_second": round(statistics.median(entry.speeds), 2),
             "bleu": round(sacrebleu.corpus_bleu(entry.outputs, [references], tokenize="none", force=True).score, 2),
             "peak_mib": entry.peak_bytes >> 20,
         }
@@ -179,7 +180,7 @@ def main() -> None:
     parser.add_argument("--source", type=Path, required=True)
     parser.add_argument("--target", type=Path, required=True)
     parser.add_argument("--sentences", type=int, default=2000)
-    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--only", nargs="*", default=list(OURS | OTHERS), choices=list(OURS | OTHERS))
     parser.add_argument("--out", type=Path, default=HERE / "results" / "decoding_speed.json")
     options = parser.parse_args()
