@@ -1,0 +1,118 @@
+/** The beam as a tree: a column for each step, a row for each rank, the best on top; edges lead from parent to child. */
+
+import { makeSvg } from "./dom.js";
+import { scored, shown } from "./pieces.js";
+
+const ROW = 40;
+const NODE = 26; // height of a node
+const MARGIN = 12;
+const LONGEST = 12; // characters of a label
+const MEANINGS = { best: "returned", finished: "finished", kept: "kept", dropped: "dropped" };
+
+/**
+ * @typedef {{id: number, parent: number|null, step: number, token: string, log_probability: number, state: string}} Node
+ */
+
+/**
+ * Shorten a label.
+ * @param {string} token
+ * @returns {string}
+ */
+function short(token) {
+  const letters = [...shown(token)];
+  return letters.length > LONGEST ? `${letters.slice(0, LONGEST - 1).join("")}…` : letters.join("");
+}
+
+/**
+ * Lay the nodes out: column by step, row by rank among the nodes of that step.
+ * @param {Node[]} nodes
+ */
+export function layOut(nodes) {
+  const columns = Map.groupBy(nodes, ({ step }) => step);
+  const longest = Math.max(...nodes.map(({ token }) => [...short(token)].length));
+  const node = Math.max(30, longest * 9 + 16);
+  const column = node + 34;
+  const places = new Map();
+  for (const [step, ofStep] of columns) {
+    const ranked = [...ofStep].sort((one, other) => other.log_probability - one.log_probability);
+    ranked.forEach(({ id }, rank) => places.set(id, { x: MARGIN + step * column, y: MARGIN + rank * ROW }));
+  }
+  const rows = Math.max(...[...columns.values()].map((ofStep) => ofStep.length));
+  const last = Math.max(...columns.keys());
+  return { places, node, width: 2 * MARGIN + last * column + node, height: 2 * MARGIN + (rows - 1) * ROW + NODE };
+}
+
+/**
+ * Return a node and all its forebears.
+ * @param {Map<number, Node>} byId
+ * @param {number} id
+ * @returns {Set<number>}
+ */
+export function pathTo(byId, id) {
+  const path = new Set();
+  for (let at = id; byId.has(at) && !path.has(at); at = byId.get(at).parent) path.add(at);
+  return path;
+}
+
+/**
+ * Draw the edge from a node's parent to it.
+ * @param {Node} node
+ * @param {{places: Map<number, {x: number, y: number}>, node: number}} layout
+ * @returns {SVGElement}
+ */
+function edge(node, { places, node: width }) {
+  const [from, to] = [places.get(node.parent), places.get(node.id)];
+  const [left, right] = [from.x + width, to.x];
+  const [above, below] = [from.y + NODE / 2, to.y + NODE / 2];
+  const middle = (left + right) / 2;
+  const d = `M${left} ${above}C${middle} ${above} ${middle} ${below} ${right} ${below}`;
+  return makeSvg("path", { class: `edge ${node.state}`, d, "data-node": node.id });
+}
+
+/**
+ * Draw a node: a box with its token; the title tells the rest.
+ * @param {Node} node
+ * @param {{places: Map<number, {x: number, y: number}>, node: number}} layout
+ * @returns {SVGElement}
+ */
+function box(node, { places, node: width }) {
+  const { x, y } = places.get(node.id);
+  const meaning = `${shown(node.token)}: ${MEANINGS[node.state] ?? node.state}, log-probability ${scored(node.log_probability)}`;
+  return makeSvg("g", { class: `node ${node.state}`, transform: `translate(${x} ${y})`, "data-node": node.id },
+    makeSvg("title", { text: meaning }),
+    makeSvg("rect", { width, height: NODE, rx: node.state === "finished" ? 3 : NODE / 2 }),
+    makeSvg("text", { x: width / 2, y: NODE / 2, text: short(node.token) }));
+}
+
+/**
+ * Draw the tree.
+ * @param {Node[]} nodes
+ * @returns {{element: SVGElement, highlight: (id: number|null) => void}} `highlight` emphasises the path to a node
+ */
+export function drawTree(nodes) {
+  const layout = layOut(nodes);
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const edges = nodes.filter(({ parent }) => layout.places.has(parent)).map((node) => edge(node, layout));
+  const boxes = nodes.map((node) => box(node, layout));
+  const element = makeSvg("svg", {
+    class: "tree", role: "img", width: layout.width, height: layout.height, viewBox: `0 0 ${layout.width} ${layout.height}`,
+    "aria-label": `Tree of the beam search with ${nodes.length} nodes; the table below lists where its branches ended`,
+  }, ...edges, ...boxes);
+
+  /**
+   * Emphasise the path to a node, or nothing.
+   * @param {number|null} id
+   */
+  function highlight(id) {
+    const path = id === null ? new Set() : pathTo(byId, id);
+    element.classList.toggle("tracing", path.size > 0);
+    for (const part of [...edges, ...boxes]) part.classList.toggle("traced", path.has(Number(part.dataset.node)));
+  }
+
+  element.addEventListener("pointerover", (event) => {
+    const node = event.target.closest(".node");
+    highlight(node ? Number(node.dataset.node) : null);
+  });
+  element.addEventListener("pointerleave", () => highlight(null));
+  return { element, highlight };
+}
