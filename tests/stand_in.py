@@ -1,6 +1,6 @@
 """A stand-in for the server: the page's files, and canned answers in the form of the HTTP interface.
 
-The tests of the page use it for what a real model would not do on demand: long texts, hostile tokens, faults, slow answers.
+The page's tests use it for what a real model would not do on demand: long texts, hostile tokens, faults, delays.
 """
 
 from __future__ import annotations
@@ -127,6 +127,7 @@ class StandIn(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self.release = threading.Event()
+        self.settings: dict[str, Any] = dict(SETTINGS)
 
     @property
     def address(self) -> str:
@@ -159,13 +160,13 @@ class Handler(BaseHTTPRequestHandler):
         """Answer with JSON."""
         self.send(200, json.dumps(answer).encode())
 
-    def do_GET(self) -> None:  # noqa: N802 (the library's name)
+    def do_GET(self) -> None:
         """Answer with a file of the page or a fact."""
         url = urlsplit(self.path)
         if url.path == "/languages":
             self.send_json(LANGUAGES)
         elif url.path == "/frontend/settings":
-            self.send_json(SETTINGS)
+            self.send_json(self.server.settings)
         elif url.path == "/positions":
             asked = {name: int(values[0]) for name, values in parse_qs(url.query).items()}
             self.server.asked.append((url.path, asked))
@@ -175,7 +176,7 @@ class Handler(BaseHTTPRequestHandler):
             found = file.is_file()
             self.send(200 if found else 404, file.read_bytes() if found else b"", TYPES.get(file.suffix, "text/plain"))
 
-    def do_POST(self) -> None:  # noqa: N802 (the library's name)
+    def do_POST(self) -> None:
         """Answer what a model would."""
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.asked.append((self.path, body))

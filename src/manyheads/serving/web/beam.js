@@ -10,12 +10,12 @@ const WIDTHS = [1, 2, 3, 4, 5, 6, 8];
 /**
  * Make the table of hypotheses; hovering or focusing one traces its path.
  * @param {object[]} hypotheses
- * @param {(id: number|null) => void} highlight
+ * @param {ReturnType<typeof drawTree>} tree
  * @returns {HTMLElement[]}
  */
-function hypothesisRows(hypotheses, highlight) {
+function hypothesisRows(hypotheses, { highlight, hold }) {
   return hypotheses.map(({ text, score, log_probability: logProbability, node }) => {
-    const trace = { onfocus: () => highlight(node), onblur: () => highlight(null) };
+    const trace = { onfocus: () => hold(node), onblur: () => hold(null) };
     return make("tr", { onpointerenter: () => highlight(node), onpointerleave: () => highlight(null) },
       make("td", {}, make("button", { type: "button", class: "hypothesis", dir: "auto", text: text || "(nothing)", ...trace })),
       make("td", { class: "number", text: scored(score) }),
@@ -60,7 +60,7 @@ export function createBeamView(store, api, root) {
   function show({ nodes, hypotheses }) {
     const tree = drawTree(nodes);
     stage.replaceChildren(tree.element);
-    body.replaceChildren(...hypothesisRows(hypotheses, tree.highlight));
+    body.replaceChildren(...hypothesisRows(hypotheses, tree));
     content.hidden = false;
   }
 

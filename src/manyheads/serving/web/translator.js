@@ -83,11 +83,13 @@ export function createTranslator(store, api, root, onKey) {
     loader.message,
   );
   let languages = [];
+  let defaults = {}; // the pair of languages to begin with
   let limit = -1;
   let waiting = 0;
 
-  /** Show what the languages are. */
+  /** Show what the languages are; a pair that the server does not have gives way to one it has. */
   function showLanguages() {
+    if (languages.length) store.set(fittingPair(languages, store.get(), defaults));
     const { source, target } = store.get();
     const sources = languages.filter(({ targets }) => targets.length);
     fill(parts.source, [{ code: AUTO, name: "Detect language" }, ...sources], source);
@@ -136,9 +138,9 @@ export function createTranslator(store, api, root, onKey) {
     }, () => store.set({ translated: null }));
   }
 
-  /** Choose languages; the other one follows where the server does not have the pair. */
+  /** Take over the languages that were chosen. */
   function choose() {
-    store.set(fittingPair(languages, { source: parts.source.value, target: parts.target.value }));
+    store.set({ source: parts.source.value, target: parts.target.value });
   }
 
   /** Take over what was typed. What was chosen in the old text is forgotten. */
@@ -178,7 +180,7 @@ export function createTranslator(store, api, root, onKey) {
     languages = offered;
     limit = settings.charLimit ?? -1;
     keyRow.hidden = !settings.keyRequired;
-    store.set(fittingPair(languages, store.get(), settings.language));
+    defaults = settings.language ?? {};
     showLanguages();
     showTranslation();
     translate();

@@ -87,7 +87,8 @@ function box(node, { places, node: width }) {
 /**
  * Draw the tree.
  * @param {Node[]} nodes
- * @returns {{element: SVGElement, highlight: (id: number|null) => void}} `highlight` emphasises the path to a node
+ * @returns {{element: SVGElement, highlight: (id: number|null) => void, hold: (id: number|null) => void}} `highlight`
+ *   emphasises the path to a node for a moment, `hold` until further notice
  */
 export function drawTree(nodes) {
   const layout = layOut(nodes);
@@ -99,14 +100,25 @@ export function drawTree(nodes) {
     "aria-label": `Tree of the beam search with ${nodes.length} nodes; the table below lists where its branches ended`,
   }, ...edges, ...boxes);
 
+  let held = null;
+
   /**
-   * Emphasise the path to a node, or nothing.
+   * Emphasise the path to a node, or what is held.
    * @param {number|null} id
    */
   function highlight(id) {
-    const path = id === null ? new Set() : pathTo(byId, id);
+    const path = (id ?? held) === null ? new Set() : pathTo(byId, id ?? held);
     element.classList.toggle("tracing", path.size > 0);
     for (const part of [...edges, ...boxes]) part.classList.toggle("traced", path.has(Number(part.dataset.node)));
+  }
+
+  /**
+   * Hold the path to a node, so that it stays when the pointer has left another.
+   * @param {number|null} id
+   */
+  function hold(id) {
+    held = id;
+    highlight(null);
   }
 
   element.addEventListener("pointerover", (event) => {
@@ -114,5 +126,5 @@ export function drawTree(nodes) {
     highlight(node ? Number(node.dataset.node) : null);
   });
   element.addEventListener("pointerleave", () => highlight(null));
-  return { element, highlight };
+  return { element, highlight, hold };
 }
