@@ -45,8 +45,7 @@ def create_app(directions: Directions, options: ServerOptions) -> FastAPI:
         expose_headers=["Retry-After"],
         max_age=1_728_000,
     )
-    paths = frozenset(getattr(route, "path", "") for route in app.routes)
-    app.add_middleware(Observing, meter=service.meter, paths=paths)
+    app.add_middleware(Observing, meter=service.meter)
     app.state.service = service
     return app
 

@@ -16,10 +16,9 @@ from manyheads.serving.metrics import Meter
 class Observing:
     """Stands around the application; handlers add what they know in `request.state.facts`."""
 
-    def __init__(self, app: ASGIApp, meter: Meter, paths: frozenset[str]) -> None:
+    def __init__(self, app: ASGIApp, meter: Meter) -> None:
         self._app = app
         self._meter = meter
-        self._paths = paths  # addresses that nobody serves are counted as one
         self._numbers = itertools.count(1)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -45,7 +44,7 @@ class Observing:
 
     def _note(self, scope: Scope, status: int, seconds: float, facts: dict[str, Any]) -> None:
         """Count and log a request; its query is not logged, since it may hold a text or a key."""
-        path = scope["path"] if scope["path"] in self._paths else "other"
+        path = getattr(scope.get("route"), "path", "other")  # addresses that nobody serves are counted as one
         self._meter.requests.labels(path, status).inc()
         self._meter.seconds.labels(path).observe(seconds)
         client = scope.get("client")
