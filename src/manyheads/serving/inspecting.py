@@ -18,8 +18,9 @@ from manyheads.serving.worker import Worker
 
 if TYPE_CHECKING:
     from manyheads.inspection.inspector import Inspector
+    from manyheads.inspection.kinds import Kind
 
-KINDS = ("encoder", "decoder", "cross")
+KINDS: tuple[Kind, ...] = ("encoder", "decoder", "cross")
 MOST_CANDIDATES, MOST_BEAM, MOST_POSITIONS, MOST_WIDTH = 20, 16, 512, 1024
 NDJSON = "application/x-ndjson"
 
@@ -45,9 +46,7 @@ def inspecting(service: Service) -> APIRouter:
         """Return the attention weights of one layer, every head, for one sentence and its translation."""
         async with admission.admitted(request) as fields:
             worker, text = _asked(service, fields, request.state.facts)
-            kind, layer = fields.choice("kind", "cross"), fields.number("layer", 0)
-            if kind not in KINDS:
-                raise Refusal(400, f"Invalid request: kind parameter must be one of {', '.join(KINDS)}")
+            kind, layer = _kind(fields), fields.number("layer", 0)
 
             def ask(inspector: Inspector) -> dict[str, Any]:
                 return inspector.attention(text, kind=kind, layer=layer, beam=options.beam).to_json()
@@ -115,6 +114,15 @@ def _asked(service: Service, fields: Fields, facts: dict[str, Any]) -> tuple[Wor
     if service.options.log_texts:
         facts["q"] = text
     return service.worker(direction), text
+
+
+def _kind(fields: Fields) -> Kind:
+    """Return which attention is asked for."""
+    asked = fields.choice("kind", "cross")
+    for kind in KINDS:
+        if kind == asked:
+            return kind
+    raise Refusal(400, f"Invalid request: kind parameter must be one of {', '.join(KINDS)}")
 
 
 def _within(fields: Fields, name: str, default: int, least: int, most: int) -> int:
