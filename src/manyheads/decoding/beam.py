@@ -8,7 +8,7 @@ length limit. With K = 1 this is greedy search; with K as large as the number of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +19,10 @@ from manyheads.decoding.constraints import NO_CONSTRAINTS, Constraints
 from manyheads.decoding.hypothesis import Hypothesis, Special, length_penalty, make_hypothesis
 from manyheads.decoding.observing import observable
 from manyheads.models.interface import SequenceToSequence, Tokens
+
+Watch = Callable[[Tensor, Tensor, Tensor, list[list[Hypothesis]]], None]
+"""Sees after each step which sentences are searched [N], the tokens of their live hypotheses [N, K, t], the
+log-probabilities of these [N, K] (−∞ marks an empty place), and what each sentence has finished so far."""
 
 
 @dataclass
@@ -52,6 +56,7 @@ def beam_search(
     beam: int = 4,
     alpha: float = 0.6,
     constraints: Constraints = NO_CONSTRAINTS,
+    watch: Watch | None = None,
 ) -> list[list[Hypothesis]]:
     """Return up to `beam` hypotheses, best first, for each source row [B, S], at most `limits` [B] tokens long."""
     live = _start(model, source, beam)
@@ -64,6 +69,8 @@ def beam_search(
         vocabulary = logits.shape[-1]
         _collect(values, places, vocabulary, live, finished, special=special, alpha=alpha)
         _survive(values, places, vocabulary, live, end=special.end)
+        if watch is not None:
+            watch(live.sentences, live.written, live.totals, finished)
         complete = _settled(live, finished, most, alpha)
         dead = live.totals.isneginf().all(dim=1)
         full = live.written.shape[2] >= most[live.sentences]

@@ -1,0 +1,14 @@
+"""Looking inside a run: every head, every step, the beam, and pictures of them.
+
+| file | what it is |
+|---|---|
+| `inspector` | `Inspector`: a run folder, seen from inside |
+| `translating`, `reading` | how it looks inside a model that writes, and inside a BERT |
+| `kinds` | the three uses of attention, and where a model has them |
+| `states` | the stream through a model's layers |
+| `views` | arrays with their tokens, and the same as JSON |
+| `steps` | greedy decoding, one token at a time |
+| `beam_tree` | beam search as a tree |
+| `alignment` | who translates whom, from chosen heads, in Pharaoh format |
+| `positions` | the positional encodings and their dot products |
+"""

@@ -1,0 +1,86 @@
+"""A run, seen from inside: what every head looks at, what every step considers, and what the beam gives up.
+
+    inspector = Inspector("runs/dates")
+    inspector.everything("15 novembre 2026").attention["cross"]   # [L, H, T, S], a numpy array
+    inspector.attention("15 novembre 2026", kind="cross", layer=1).to_json()
+    for step in inspector.steps("15 novembre 2026"): …
+    inspector.beam("15 novembre 2026", beam=4).nodes
+
+Nothing stays installed in the model between two calls, and calls from several threads take turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Lock
+
+from manyheads.errors import ManyheadsError
+from manyheads.exchange.bert import is_hugging_face
+from manyheads.inspection.beam_tree import BeamTree
+from manyheads.inspection.kinds import Kind
+from manyheads.inspection.positions import position_table
+from manyheads.inspection.reading import Reading
+from manyheads.inspection.steps import Done, Step
+from manyheads.inspection.translating import Translating
+from manyheads.inspection.views import AttentionView, Everything
+from manyheads.runs.folder import RunFolder
+
+__all__ = ["Inspector", "position_table"]
+
+
+class Inspector:
+    """Looks inside the model of a run folder: a translator, or a BERT (its encoder's attention alone)."""
+
+    def __init__(self, run_folder: Path | str, device: str = "auto") -> None:
+        self.folder = Path(run_folder)
+        self._turn = Lock()  # recording sets observers in the model, which is one for all threads
+        self._subject: Translating | Reading
+        if is_hugging_face(self.folder):
+            self._subject = Reading(self.folder, device=device)
+            return
+        run = RunFolder.open(self.folder)
+        self._subject = Reading(run.path, device=device) if run.kind == "bert" else Translating(run, device=device)
+
+    @property
+    def translates(self) -> bool:
+        """Whether the model writes, so that it has a decoder, steps and a beam."""
+        return isinstance(self._subject, Translating)
+
+    def attention(self, text: str, *, kind: Kind, layer: int, beam: int | None = None) -> AttentionView:
+        """Return one layer's attention of one kind, all heads; the beam is the run's own unless one is given."""
+        return self.everything(text, beam=beam).view(kind, layer)
+
+    def everything(self, text: str, *, beam: int | None = None, target: str | None = None) -> Everything:
+        """Return every layer and head, the stream through the layers, and the probabilities at each step.
+
+        With a `target`, that text takes the translation's place: what the model would look at if it wrote it.
+        """
+        with self._turn:
+            if isinstance(self._subject, Reading):
+                return self._subject.everything(text)
+            return self._subject.everything(text, beam=beam, target=target)
+
+    def steps(self, text: str, *, candidates: int = 5) -> Iterator[Step | Done]:
+        """Return an iterator over greedy decoding: each step with its best candidates, and then the end."""
+        return self._in_turns(self._translating().steps(text, candidates=candidates))
+
+    def beam(self, text: str, *, beam: int = 4) -> BeamTree:
+        """Return beam search as a tree of everything that was ever in the beam."""
+        with self._turn:
+            return self._translating().beam(text, beam=beam)
+
+    def _translating(self) -> Translating:
+        """Return the translator; say so where the model does not write."""
+        if isinstance(self._subject, Reading):
+            raise ManyheadsError("this run is a BERT, which reads but does not write.", where=str(self.folder))
+        return self._subject
+
+    def _in_turns(self, steps: Iterator[Step | Done]) -> Iterator[Step | Done]:
+        """Yield steps, each computed while nobody else uses the model."""
+        while True:
+            with self._turn:
+                step = next(steps, None)
+            if step is None:
+                return
+            yield step

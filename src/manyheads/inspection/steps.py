@@ -1,0 +1,110 @@
+"""Greedy decoding, one token at a time, with everything the model considered at each step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from manyheads.attention.recording import record_attention
+from manyheads.data.tokenizers import Tokenizer
+from manyheads.decoding.constraints import Constraints
+from manyheads.decoding.hypothesis import Special
+from manyheads.inspection.kinds import attention_names
+from manyheads.inspection.views import Array, rounded
+from manyheads.models.interface import SequenceToSequence, Tokens
+
+
+@dataclass(frozen=True)
+class TokenProbability:
+    """A token that could come next, and the model's probability of it."""
+
+    token: str
+    probability: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return this as JSON has it."""
+        return {"token": self.token, "probability": rounded(self.probability)}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: the token written, what else was likely, and where each head of the last layer looked [H, S]."""
+
+    step: int
+    token: str
+    probability: float
+    text: str
+    candidates: list[TokenProbability]
+    cross: Array
+    source_tokens: list[str]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return this as JSON has it."""
+        return {
+            "step": self.step,
+            "token": self.token,
+            "probability": rounded(self.probability),
+            "text": self.text,
+            "candidates": [one.to_json() for one in self.candidates],
+            "cross": rounded(self.cross),
+            "source_tokens": self.source_tokens,
+        }
+
+
+@dataclass(frozen=True)
+class Done:
+    """The end of the steps, and what was written."""
+
+    translation: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return this as JSON has it."""
+        return {"done": True, "translation": self.translation}
+
+
+@torch.inference_mode()
+def greedy_steps(
+    model: SequenceToSequence,
+    source: Tokens,
+    *,
+    special: Special,
+    limit: int,
+    constraints: Constraints,
+    tokenizer: Tokenizer,
+    source_tokens: Sequence[str],
+    candidates: int,
+) -> Iterator[Step | Done]:
+    """Yield what greedy search does for one source [1, S], step by step, and then that it is done."""
+    state = model.start(model.encode(source))
+    last_layer = attention_names(model)["cross"][-1]
+    written: list[int] = []
+    while len(written) < limit and (not written or written[-1] != special.end):
+        before = torch.tensor([[special.start, *written]], device=source.ids.device)
+        with record_attention(model) as recording:  # not around the loop: between two steps, others may use the model
+            logits, state = model.step(before[:, -1], state)
+        likely = logits.log_softmax(dim=-1)
+        allowed = constraints.apply(likely, before[:, 1:], likely.new_zeros(1).long(), never=special.never)
+        best = _best(allowed[0], candidates)
+        token, probability = best[0]
+        written.append(token)
+        yield Step(
+            step=len(written),
+            token=tokenizer.pieces([token])[0],
+            probability=probability,
+            text=tokenizer.decode(written),
+            candidates=[TokenProbability(tokenizer.pieces([one])[0], share) for one, share in best],
+            cross=recording[last_layer][0, :, 0].float().cpu().numpy(),
+            source_tokens=list(source_tokens),
+        )
+    yield Done(tokenizer.decode(written))
+
+
+def _best(log_probabilities: Tensor, count: int) -> list[tuple[int, float]]:
+    """Return the most probable tokens [V] that may follow, best first, with their probabilities."""
+    best = log_probabilities.topk(min(count, len(log_probabilities)))
+    pairs = zip(best.indices.tolist(), best.values.exp().tolist(), strict=True)
+    return [pair for rank, pair in enumerate(pairs) if rank == 0 or pair[1] > 0.0]

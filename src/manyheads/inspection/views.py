@@ -1,0 +1,162 @@
+"""What an inspector returns about one text: arrays for numpy, and JSON for everything else.
+
+Axis letters: `L` layers, `H` heads, `S` source tokens, `T` target tokens, `D` width, `V` vocabulary. Row t of the
+target is the token that was written at t, and shows what the model looked at when it wrote it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyheads.errors import ManyheadsError, did_you_mean
+from manyheads.inspection.kinds import KINDS, Kind
+
+Array = NDArray[np.float32]
+DIGITS = 5  # of weights and probabilities in JSON
+
+
+def rounded(numbers: Any) -> Any:  # noqa: ANN401 (a number gives a number, an array nested lists)
+    """Return numbers as JSON has them, with five digits."""
+    return np.round(np.asarray(numbers, dtype=np.float64), DIGITS).tolist()
+
+
+@dataclass(frozen=True)
+class AttentionView:
+    """One layer's attention of one kind: weights [H, queries, keys] and the tokens along them."""
+
+    translation: str
+    score: float
+    kind: Kind
+    layer: int
+    layers: dict[Kind, int]
+    queries: list[str]
+    keys: list[str]
+    source_tokens: list[str]
+    target_tokens: list[str]
+    weights: Array
+
+    @property
+    def heads(self) -> int:
+        """The number of heads."""
+        return len(self.weights)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return this as JSON has it."""
+        return {
+            "translation": self.translation,
+            "score": rounded(self.score),
+            "kind": self.kind,
+            "layer": self.layer,
+            "layers": dict(self.layers),
+            "heads": self.heads,
+            "queries": self.queries,
+            "keys": self.keys,
+            "source_tokens": self.source_tokens,
+            "target_tokens": self.target_tokens,
+            "weights": rounded(self.weights),
+        }
+
+
+@dataclass(frozen=True)
+class Everything:
+    """All there is to see of one text: every layer and head, the stream through the layers, and the probabilities.
+
+    `attention` has one array [L, H, queries, keys] per kind; a model that does not write has `encoder` alone. `states`
+    has the stream of each stack [L + 1, T, D], embeddings first. `probabilities` [T, V] are those of the next token at
+    each step. `target_inputs` are the tokens the decoder had read, the start token first.
+    """
+
+    text: str
+    translation: str
+    score: float
+    log_probability: float
+    source_tokens: list[str]
+    target_tokens: list[str]
+    target_inputs: list[str]
+    target_ids: list[int]
+    attention: dict[Kind, Array]
+    states: dict[str, Array]
+    probabilities: Array
+
+    @property
+    def layers(self) -> dict[Kind, int]:
+        """The number of layers of each kind."""
+        return {kind: len(self.attention.get(kind, ())) for kind in KINDS}
+
+    @property
+    def heads(self) -> int:
+        """The number of heads of a layer."""
+        return int(next(iter(self.attention.values())).shape[1])
+
+    @property
+    def embeddings(self) -> dict[str, Array]:
+        """The vectors [T, D] that go into each stack: tokens with their positions."""
+        return {stack: stream[0] for stack, stream in self.states.items()}
+
+    @property
+    def norms(self) -> dict[str, Array]:
+        """The Euclidean norm [L + 1, T] of each position's stream, before the first layer and after each."""
+        return {stack: np.linalg.norm(stream, axis=-1) for stack, stream in self.states.items()}
+
+    @property
+    def token_probabilities(self) -> Array:
+        """The probability [T] of each token that was written."""
+        return self.probabilities[np.arange(len(self.target_ids)), self.target_ids]
+
+    def queries(self, kind: Kind) -> list[str]:
+        """Return the tokens that look."""
+        return self.source_tokens if kind == "encoder" else self.target_tokens
+
+    def keys(self, kind: Kind) -> list[str]:
+        """Return the tokens that are looked at."""
+        return self.target_inputs if kind == "decoder" else self.source_tokens
+
+    def weights(self, kind: Kind, layer: int) -> Array:
+        """Return the weights [H, queries, keys] of one layer; say so where there is no such layer."""
+        if kind not in KINDS:
+            raise ManyheadsError(f"there is no attention '{kind}'.", where="kind", cure=did_you_mean(kind, KINDS))
+        count = self.layers[kind]
+        if count == 0:
+            raise ManyheadsError(f"this model has no {kind} attention.", where="kind", cure="It has: encoder.")
+        if not 0 <= layer < count:
+            raise ManyheadsError(
+                f"there is no layer {layer}.", where="layer", cure=f"{kind} attention has layers 0 to {count - 1}."
+            )
+        weights: Array = self.attention[kind][layer]
+        return weights
+
+    def view(self, kind: Kind, layer: int) -> AttentionView:
+        """Return one layer's attention of one kind."""
+        return AttentionView(
+            translation=self.translation,
+            score=self.score,
+            kind=kind,
+            layer=layer,
+            layers=self.layers,
+            weights=self.weights(kind, layer),
+            queries=self.queries(kind),
+            keys=self.keys(kind),
+            source_tokens=self.source_tokens,
+            target_tokens=self.target_tokens,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return this as JSON has it; of vectors and distributions, norms and the written tokens' probabilities."""
+        return {
+            "text": self.text,
+            "translation": self.translation,
+            "score": rounded(self.score),
+            "log_probability": rounded(self.log_probability),
+            "layers": self.layers,
+            "heads": self.heads,
+            "source_tokens": self.source_tokens,
+            "target_tokens": self.target_tokens,
+            "target_inputs": self.target_inputs,
+            "probabilities": rounded(self.token_probabilities),
+            "norms": {stack: rounded(norms) for stack, norms in self.norms.items()},
+            "attention": {kind: rounded(weights) for kind, weights in self.attention.items()},
+        }

@@ -1,0 +1,249 @@
+"""HTML into sentences and back: tags stay, text is translated.
+
+Text is translated by the block (a paragraph, a cell, a heading), so a sentence with bold words in it is one sentence.
+Tags around a whole sentence stay around it. Nothing tells where a tag within a sentence belongs in its translation, so
+it is put at the same share of the way, moved to the nearest edge of a word; order and nesting are kept. Left as they
+are: comments, attributes, and whatever stands in script, style, pre, code, textarea, svg, math, `translate="no"` or
+`class="notranslate"`. Entities are read before and written again after translating.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from itertools import accumulate, pairwise
+from typing import Literal
+
+from manyheads.serving.sentences import Outline, outline
+
+
+def _names(text: str) -> frozenset[str]:
+    """Return the names in a text."""
+    return frozenset(text.split())
+
+
+INLINE = _names(
+    "a abbr acronym b bdi bdo big cite del dfn em font i ins label mark q rp rt ruby s small span strike strong sub "
+    "sup tt u wbr img"
+)
+VOID = _names("area base br col embed hr img input link meta param source track wbr")
+INLINE_UNTOUCHED = _names("code kbd samp var")
+UNTOUCHED = _names("script style pre textarea svg math template iframe noscript object") | INLINE_UNTOUCHED
+
+Kind = Literal["text", "open", "close", "atom", "block"]  # an atom is inline, and no part of the text
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[^\w\s]")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of the markup as it was written."""
+
+    kind: Kind
+    raw: str
+
+
+class _Reader(HTMLParser):
+    """Notes where each part begins; what lies between two beginnings is the part, so that nothing is ever lost."""
+
+    def __init__(self, markup: str) -> None:
+        super().__init__(convert_charrefs=False)
+        self._lines = [0, *accumulate(len(line) + 1 for line in markup.split("\n"))]  # where each line begins
+        self._untouched: tuple[str, int] | None = None  # the element that is left as it is, and how deep we are in it
+        self.begins: list[tuple[int, Kind]] = []
+        self.feed(markup)
+        self.close()
+
+    def _note(self, kind: Kind) -> None:
+        """Note a part that begins here."""
+        line, column = self.getpos()
+        self.begins.append((self._lines[line - 1] + column, "atom" if self._untouched else kind))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """An element begins."""
+        if self._untouched:
+            name, depth = self._untouched
+            self._untouched = name, depth + (tag == name)
+            self._note("atom")
+        elif tag not in VOID and (tag in UNTOUCHED or _is_untouched(attrs)):
+            self._note("atom" if tag in INLINE | INLINE_UNTOUCHED else "block")
+            self._untouched = tag, 1
+        else:
+            self._note("block" if tag not in INLINE else "atom" if tag in VOID else "open")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """An element begins and ends at once, as XML writes it."""
+        self._note("atom" if tag in INLINE else "block")
+
+    def handle_endtag(self, tag: str) -> None:
+        """An element ends."""
+        if self._untouched:
+            name, depth = self._untouched
+            self._note("atom")
+            depth -= tag == name
+            self._untouched = (name, depth) if depth else None
+        else:
+            self._note("close" if tag in INLINE else "block")
+
+    def handle_data(self, data: str) -> None:
+        """Text."""
+        self._note("text")
+
+    def handle_entityref(self, name: str) -> None:
+        """An entity by name, which is text."""
+        self._note("text")
+
+    def handle_charref(self, name: str) -> None:
+        """An entity by number, which is text."""
+        self._note("text")
+
+    def handle_comment(self, data: str) -> None:
+        """A comment."""
+        self._note("atom")
+
+    def handle_decl(self, decl: str) -> None:
+        """A document type."""
+        self._note("block")
+
+    def handle_pi(self, data: str) -> None:
+        """An instruction, as in XML."""
+        self._note("atom")
+
+    def unknown_decl(self, data: str) -> None:
+        """Another declaration, such as CDATA."""
+        self._note("atom")
+
+
+def _is_untouched(attributes: list[tuple[str, str | None]]) -> bool:
+    """Whether an element asks not to be translated."""
+    values = {name: value or "" for name, value in attributes}
+    return values.get("translate", "").lower() == "no" or "notranslate" in values.get("class", "").split()
+
+
+def read_pieces(markup: str) -> list[Piece]:
+    """Take markup apart; the pieces' texts put together are the markup."""
+    begins = _Reader(markup).begins
+    places = [0, *(place for place, _ in begins), len(markup)]
+    kinds: list[Kind] = ["block", *(kind for _, kind in begins)]
+    pieces: list[Piece] = []
+    for (start, stop), kind in zip(pairwise(places), kinds, strict=True):
+        raw = markup[start:stop]
+        if kind == "text" and pieces and pieces[-1].kind == "text":
+            pieces[-1] = Piece("text", pieces[-1].raw + raw)
+        elif raw:
+            pieces.append(Piece(kind, raw))
+    return pieces
+
+
+@dataclass
+class Block:
+    """Text with inline tags in it, which is translated as a whole."""
+
+    text: str = ""
+    marks: list[tuple[int, Piece]] = field(default_factory=list)  # tags, and before which character of the text
+    outline: Outline = field(default_factory=lambda: Outline([], [""]))
+
+    def add(self, piece: Piece) -> None:
+        """Add the next piece."""
+        if piece.kind == "text":
+            # A line break in HTML is a space; one character for one, so that gaps can be written as they were.
+            self.text += html.unescape(piece.raw)
+        else:
+            self.marks.append((len(self.text), piece))
+
+    def close(self, longest: int) -> None:
+        """Find the sentences, once everything is there."""
+        self.outline = outline(re.sub(r"[\n\r\t\f]", " ", self.text), longest=longest)
+
+    def render(self, translations: Sequence[str]) -> str:
+        """Return the block with its tags and the translations in it."""
+        spans = list(self._spans(translations))
+        text = "".join(target for _, _, target in spans)
+        written, done = [], 0
+        for place, piece in zip(self._places(spans), (piece for _, piece in self.marks), strict=True):
+            written += [_escape(text[done:place]), piece.raw]
+            done = place
+        return "".join([*written, _escape(text[done:])])
+
+    def _spans(self, translations: Sequence[str]) -> Iterator[tuple[int, bool, str]]:
+        """Yield gaps and sentences in turn: the length of the source, whether it is a sentence, what is written."""
+        place = 0
+        for number, gap in enumerate(self.outline.gaps):
+            yield len(gap), False, self.text[place : place + len(gap)]  # with its line breaks
+            place += len(gap)
+            if number < len(translations):
+                source = self.outline.sentences[number]
+                yield len(source), True, translations[number]
+                place += len(source)
+
+    def _places(self, spans: list[tuple[int, bool, str]]) -> Iterator[int]:
+        """Yield the place of each mark in what is written; none stands before the one that was before it."""
+        starts = [0, *accumulate(source for source, _, _ in spans)]
+        written = [0, *accumulate(len(target) for _, _, target in spans)]
+        last_source, last = 0, 0
+        for offset, piece in self.marks:
+            span = max(0, bisect_left(starts, offset + (piece.kind != "close")) - 1)
+            span = min(span, len(spans) - 1)
+            source, is_sentence, target = spans[span]
+            inside = offset - starts[span]
+            if not is_sentence or inside in (0, source):
+                place = written[span] + (len(target) if inside == source and source else min(inside, len(target)))
+            else:
+                beyond = last - written[span] + (piece.kind == "close" and offset > last_source)
+                place = written[span] + _edge(target, inside / source, piece.kind, beyond)
+            last_source, last = offset, max(place, last)
+            yield last
+
+
+def _edge(text: str, share: float, kind: Kind, beyond: int) -> int:
+    """Return the edge of a word nearest to a share of the way: an end for a closing tag, else a beginning."""
+    edges = [word.end() if kind == "close" else word.start() for word in _WORD.finditer(text)]
+    allowed = [edge for edge in edges if edge >= beyond] or [len(text)]
+    return min(allowed, key=lambda edge: abs(edge - share * len(text)))
+
+
+def _escape(text: str) -> str:
+    """Write text as HTML."""
+    return html.escape(text, quote=False).replace("\xa0", "&nbsp;")
+
+
+class Markup:
+    """A piece of HTML whose sentences can be replaced."""
+
+    def __init__(self, markup: str, *, longest: int) -> None:
+        self._parts: list[Piece | Block] = []
+        for piece in read_pieces(markup):
+            if piece.kind == "block":
+                self._parts.append(piece)
+                continue
+            if not self._parts or isinstance(self._parts[-1], Piece):
+                self._parts.append(Block())
+            block = self._parts[-1]
+            assert isinstance(block, Block)
+            block.add(piece)
+        for block in self._blocks:
+            block.close(longest)
+
+    @property
+    def _blocks(self) -> list[Block]:
+        """The parts that hold text."""
+        return [part for part in self._parts if isinstance(part, Block)]
+
+    @property
+    def sentences(self) -> list[str]:
+        """All sentences in their order."""
+        return [sentence for block in self._blocks for sentence in block.outline.sentences]
+
+    def fill(self, translations: Sequence[str]) -> str:
+        """Return the markup with a translation in the place of each sentence."""
+        remaining = iter(translations)
+        written = []
+        for part in self._parts:
+            if isinstance(part, Piece):
+                written.append(part.raw)
+            else:
+                written.append(part.render([next(remaining) for _ in part.outline.sentences]))
+        return "".join(written)

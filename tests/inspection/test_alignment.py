@@ -1,0 +1,82 @@
+"""Alignments: each target token goes with the source token it looks at most, by words and by tokens."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from manyheads.errors import ManyheadsError
+from manyheads.inspection.alignment import Alignment, align, read_heads
+from manyheads.inspection.inspector import Inspector
+from manyheads.inspection.views import Everything
+from run_folders import make_run
+
+SOURCE = ["▁a", "▁sm", "all", "▁dog", "</s>"]
+TARGET = ["▁ein", "▁Hund", "▁klein", "er", "</s>"]
+
+
+def looking_at(places: list[int]) -> np.ndarray:
+    """Return weights [T, S] whose rows look mostly at the given places."""
+    weights = np.full((len(places), len(SOURCE)), 0.1, dtype=np.float32)
+    weights[np.arange(len(places)), places] = 0.6
+    return weights
+
+
+def seen_with(cross: np.ndarray) -> Everything:
+    """Return what an inspector would, with the given cross-attention [L, H, T, S]."""
+    nothing = np.zeros((0, 0), dtype=np.float32)
+    return Everything("", "", 0.0, 0.0, SOURCE, TARGET, [], [], {"cross": cross}, {}, nothing)
+
+
+def test_tokens_and_words_are_aligned_as_pharaoh_writes_it():
+    aligned = Alignment(SOURCE, TARGET, looking_at([0, 3, 1, 2, 4]))
+    assert aligned.pharaoh("token") == "0-0 3-1 1-2 2-3"
+    assert aligned.pharaoh("word") == "0-0 2-1 1-2"
+    assert aligned.words() == (["a", "small", "dog"], ["ein", "Hund", "kleiner"])
+
+
+def test_a_word_weighs_the_sum_of_its_source_pieces():
+    weights = np.array([[0.4, 0.3, 0.3, 0.0, 0.0]], dtype=np.float32)  # neither piece of `small` is first alone
+    aligned = Alignment(SOURCE, ["▁klein"], weights)
+    assert aligned.pharaoh("token") == "0-0"
+    assert aligned.pharaoh("word") == "1-0"
+
+
+def test_special_tokens_take_no_part():
+    aligned = Alignment(SOURCE, TARGET, looking_at([4, 4, 4, 4, 4]) + np.eye(5, dtype=np.float32) * 0.01)
+    assert aligned.pharaoh("token") == "0-0 1-1 2-2 3-3"
+
+
+def test_an_output_without_an_end_loses_no_token():
+    assert Alignment(SOURCE, TARGET[:2], looking_at([0, 3])).pharaoh("token") == "0-0 3-1"
+
+
+def test_nothing_is_aligned_where_nothing_was_written():
+    assert Alignment(SOURCE, ["</s>"], looking_at([0])).pharaoh("word") == ""
+
+
+def test_chosen_heads_are_averaged_and_the_last_layer_is_taken_where_none_is_chosen():
+    cross = np.stack([np.stack([looking_at([head + layer] * 5) for head in range(2)]) for layer in range(2)])
+    seen = seen_with(cross)
+    assert align(seen, [(1, 1)]).pharaoh("token") == "2-0 2-1 2-2 2-3"
+    assert np.allclose(align(seen).weights, cross[1].mean(axis=0))
+    assert np.allclose(align(seen, [(0, 0), (1, 1)]).weights, (cross[0, 0] + cross[1, 1]) / 2)
+
+
+def test_heads_are_written_as_layer_and_head():
+    assert read_heads("1:0") == [(1, 0)]
+    assert read_heads("0:3, 1:12") == [(0, 3), (1, 12)]
+    for wrong in ("", "1", "1:", "a:b", "1:0,"):
+        with pytest.raises(ManyheadsError, match="layer:head"):
+            read_heads(wrong)
+
+
+def test_a_head_that_does_not_exist_is_refused():
+    with pytest.raises(ManyheadsError, match="no head 2:0"):
+        align(seen_with(np.zeros((2, 2, 5, 5), dtype=np.float32)), [(2, 0)])
+
+
+def test_the_words_are_those_between_spaces(tmp_path):
+    seen = Inspector(make_run(tmp_path / "run").path).everything("15 novembre 2026", target="2026-11-15 is it")
+    assert align(seen).words() == (["15", "novembre", "2026"], ["2026-11-15", "is", "it"])
+    assert [target for _, target in align(seen).pairs("word")] == [0, 1, 2]

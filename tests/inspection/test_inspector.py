@@ -1,0 +1,278 @@
+"""The Inspector shows what the model did, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bert import tiny_folder
+from manyheads.attention.multi_head import MultiHeadAttention
+from manyheads.decoding.translator import Translator
+from manyheads.errors import ManyheadsError
+from manyheads.exchange.bert import import_bert
+from manyheads.inspection.inspector import Inspector, position_table
+from manyheads.inspection.steps import Done
+from run_folders import make_run
+
+TEXT = "15 novembre 2026"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory) -> Path:
+    """A run with random weights, whose outputs are of all lengths."""
+    return make_run(tmp_path_factory.mktemp("runs") / "random", decoder_layers=2).path
+
+
+@pytest.fixture(scope="module")
+def inspector(run) -> Inspector:
+    return Inspector(run, device="cpu")
+
+
+@pytest.fixture(scope="module")
+def translator(run) -> Translator:
+    return Translator(run, engine="torch", device="cpu")
+
+
+def test_what_is_shown_is_what_the_translator_translates(inspector, translator):
+    for beam in (None, 1, 3):
+        seen = inspector.everything(TEXT, beam=beam)
+        (found,) = translator.translations([TEXT], beam=beam)
+        assert (seen.translation, seen.target_ids) == (found.text, found.candidates[0].tokens)
+        assert seen.score == found.candidates[0].score
+
+
+def test_the_probabilities_shown_are_those_of_the_returned_hypothesis(inspector):
+    seen = inspector.everything(TEXT, beam=4)
+    assert np.allclose(seen.probabilities.sum(axis=1), 1.0, atol=1e-5)
+    assert np.log(seen.token_probabilities).sum() == pytest.approx(seen.log_probability, abs=1e-3)
+
+
+def test_a_given_target_takes_the_translations_place(inspector, translator):
+    seen = inspector.everything(TEXT, target="2026-11-15")
+    assert seen.translation == "2026-11-15"
+    (scores,) = translator.score([TEXT], ["2026-11-15"])
+    assert np.allclose(np.log(seen.token_probabilities), scores, atol=1e-4)
+
+
+def test_every_array_has_the_shape_that_its_tokens_say(inspector):
+    seen = inspector.everything(TEXT)
+    source, target = len(seen.source_tokens), len(seen.target_tokens)
+    assert seen.attention["encoder"].shape == (2, 4, source, source)
+    assert seen.attention["decoder"].shape == (2, 4, target, target)
+    assert seen.attention["cross"].shape == (2, 4, target, source)
+    assert {stack: one.shape for stack, one in seen.states.items()} == {
+        "encoder": (3, source, 32),
+        "decoder": (3, target, 32),
+    }
+    assert {stack: one.shape for stack, one in seen.norms.items()} == {"encoder": (3, source), "decoder": (3, target)}
+    assert seen.target_inputs == ["<s>", *seen.target_tokens[:-1]]
+
+
+def test_the_stream_begins_with_the_embeddings_and_ends_with_what_the_logits_are_made_of(run, inspector):
+    import torch
+
+    seen = inspector.everything(TEXT)
+    model = inspector._subject._engine.model
+    ids = torch.tensor([inspector._subject._source(TEXT)])
+    with torch.no_grad():
+        assert np.allclose(model.source(ids)[0].numpy(), seen.embeddings["encoder"], atol=1e-6)
+        hidden = model.decoder.final_norm(torch.from_numpy(seen.states["decoder"][-1]))
+        assert np.allclose(model.logits(hidden).softmax(dim=-1).numpy(), seen.probabilities, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_one_layer_has_the_keys_of_the_contract_and_rows_that_sum_to_one(inspector, kind):
+    view = inspector.attention(TEXT, kind=kind, layer=1).to_json()
+    assert list(view) == [
+        "translation",
+        "score",
+        "kind",
+        "layer",
+        "layers",
+        "heads",
+        "queries",
+        "keys",
+        "source_tokens",
+        "target_tokens",
+        "weights",
+    ]
+    assert json.loads(json.dumps(view)) == view
+    weights = np.array(view["weights"])
+    assert weights.shape == (view["heads"], len(view["queries"]), len(view["keys"]))
+    assert np.allclose(weights.sum(axis=-1), 1.0, atol=1e-3)
+    assert (kind == "decoder") == (view["keys"][0] == "<s>")
+
+
+def test_the_steps_are_those_of_greedy_search_and_each_shows_where_it_looked(inspector, translator):
+    *steps, end = inspector.steps(TEXT, candidates=3)
+    (greedy,) = translator.translations([TEXT], beam=1)
+    assert isinstance(end, Done)
+    assert end.to_json() == {"done": True, "translation": greedy.text}
+    assert [one.step for one in steps] == list(range(1, len(steps) + 1))
+    seen = inspector.everything(TEXT, beam=1)
+    assert [one.token for one in steps] == seen.target_tokens
+    assert np.allclose([one.probability for one in steps], seen.token_probabilities, atol=1e-5)
+    assert np.allclose(np.stack([one.cross for one in steps], axis=1), seen.attention["cross"][-1], atol=1e-5)
+    for one in steps:
+        probabilities = [candidate.probability for candidate in one.candidates]
+        assert probabilities == sorted(probabilities, reverse=True) and len(probabilities) == 3
+        assert one.candidates[0].token == one.token
+
+
+@pytest.mark.parametrize("beam", [1, 2, 5])
+def test_the_tree_holds_the_search_and_its_hypotheses_add_up(inspector, translator, beam):
+    tree = inspector.beam(TEXT, beam=beam)
+    (found,) = translator.translations([TEXT], beam=beam, n_best=beam)
+    assert [(one.text, one.score) for one in tree.hypotheses] == [(one.text, one.score) for one in found.candidates]
+    assert [node.id for node in tree.nodes] == list(range(len(tree.nodes)))
+    root, *others = tree.nodes
+    assert (root.parent, root.step, root.token, root.log_probability) == (None, 0, "<s>", 0.0)
+    for node in others:
+        parent = tree.nodes[node.parent]
+        assert parent.id < node.id and parent.step == node.step - 1
+        assert node.log_probability <= parent.log_probability + 1e-6
+    for one, candidate in zip(tree.hypotheses, found.candidates, strict=True):
+        assert path(tree, one.node) == translator.tokenizers.target.pieces(candidate.tokens)
+        assert tree.nodes[one.node].log_probability == pytest.approx(one.log_probability, abs=1e-5)
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_every_node_says_what_became_of_it(inspector, beam):
+    tree = inspector.beam(TEXT, beam=beam)
+    extended = {node.parent for node in tree.nodes}
+    best = path(tree, tree.hypotheses[0].node)
+    assert [node.token for node in tree.nodes if node.state == "best"] == ["<s>", *best]
+    for node in tree.nodes:
+        if node.state == "kept":
+            assert node.id in extended
+        if node.state in ("dropped", "finished"):
+            assert node.id not in extended
+            assert (node.token == "</s>") == (node.state == "finished")
+    for step in range(1, max(node.step for node in tree.nodes) + 1):
+        live = [node for node in tree.nodes if node.step == step and node.token != "</s>"]
+        assert len(live) <= beam
+
+
+def path(tree, number: int) -> list[str]:
+    """Return the tokens from the start to a node."""
+    tokens: list[str] = []
+    while tree.nodes[number].parent is not None:
+        tokens.append(tree.nodes[number].token)
+        number = tree.nodes[number].parent
+    return tokens[::-1]
+
+
+def test_an_output_that_finds_no_end_can_be_looked_at_too(tmp_path):
+    run = make_run(tmp_path / "endless", seed=1)
+    recipe = run.recipe_file.read_text().replace("extra_length: 50", "extra_length: 0")
+    run.recipe_file.write_text(recipe)
+    seen = Inspector(run.path).everything("1")
+    assert seen.attention["cross"].shape[2] == len(seen.target_tokens) == 1
+
+
+def test_nothing_stays_in_the_model(inspector):
+    iterator = inspector.steps(TEXT)
+    next(iterator)
+    inspector.everything(TEXT)
+    model = inspector._subject._engine.model
+    assert all(part.observer is None for part in model.modules() if isinstance(part, MultiHeadAttention))
+    assert not any(part._forward_hooks or part._forward_pre_hooks for part in model.modules())
+
+
+def test_threads_that_look_at_the_same_time_see_what_they_would_see_alone(inspector):
+    texts = [f"{day} mai 2031" for day in range(1, 7)]
+    alone = {text: inspector.everything(text).to_json() for text in texts}
+    inspector._subject._best.cache_clear()
+    together: dict[str, object] = {}
+    start = threading.Barrier(len(texts))
+
+    def look(text: str) -> None:
+        start.wait()
+        together[text] = inspector.everything(text).to_json()
+        list(inspector.steps(text))
+
+    threads = [threading.Thread(target=look, args=[text]) for text in texts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert together == alone
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda one: one.attention(TEXT, kind="cross", layer=2), ["no layer 2", "0 to 1"]),
+        (lambda one: one.attention(TEXT, kind="cross", layer=-1), ["no layer -1"]),
+        (lambda one: one.attention(TEXT, kind="crss", layer=0), ["no attention 'crss'", "'cross'"]),
+        (lambda one: one.attention(TEXT, kind="cross", layer=0, beam=0), ["beam must be at least 1"]),
+        (lambda one: one.everything("  "), ["empty text"]),
+        (lambda one: one.steps(""), ["empty text"]),
+        (lambda one: one.steps(TEXT, candidates=0), ["at least 1"]),
+        (lambda one: one.beam(TEXT, beam=0), ["at least 1"]),
+    ],
+)
+def test_a_mistake_is_told_at_once(inspector, call, words):
+    with pytest.raises(ManyheadsError) as told:
+        call(inspector)
+    for word in words:
+        assert word in str(told.value)
+
+
+# --- BERT ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory) -> Inspector:
+    folder = tmp_path_factory.mktemp("bert")
+    import_bert(tiny_folder(folder / "theirs"), folder / "run")
+    return Inspector(folder / "run", device="cpu")
+
+
+def test_a_bert_shows_its_encoder(reader):
+    view = reader.attention("a the b", kind="encoder", layer=1)
+    assert view.queries == view.keys == ["[CLS]", "a", "th", "##e", "b", "[SEP]"]
+    assert view.weights.shape == (4, 6, 6)
+    assert view.layers == {"encoder": 2, "decoder": 0, "cross": 0}
+    assert (view.translation, view.target_tokens) == ("", [])
+    assert reader.everything("a the b").norms["encoder"].shape == (3, 6)
+
+
+def test_a_tab_separates_the_texts_of_a_pair(reader):
+    assert reader.everything("a\tb").source_tokens == ["[CLS]", "a", "[SEP]", "b", "[SEP]"]
+
+
+@pytest.mark.parametrize(
+    ("call", "word"),
+    [
+        (lambda one: one.attention("a", kind="cross", layer=0), "no cross attention"),
+        (lambda one: one.steps("a"), "reads but does not write"),
+        (lambda one: one.beam("a"), "reads but does not write"),
+        (lambda one: one.everything(""), "empty text"),
+        (lambda one: one.everything("a " * 30), "more tokens"),
+    ],
+)
+def test_a_bert_says_what_it_has_not(reader, call, word):
+    with pytest.raises(ManyheadsError, match=word):
+        call(reader)
+
+
+# --- Positions -------------------------------------------------------------------------------------------------------
+
+
+def test_the_table_of_positions_has_the_papers_numbers():
+    table = position_table(length=7, width=6)
+    assert table.encodings.shape == (7, 6) and table.dot_products.shape == (7, 7)
+    assert np.allclose(np.diag(table.dot_products), 3.0, atol=1e-5)  # sin² + cos² for each of three wavelengths
+    assert table.encodings[5, 2] == pytest.approx(np.sin(5 / 10000 ** (2 / 6)), abs=1e-6)
+    assert set(table.to_json()) == {"encodings", "dot_products"}
+
+
+@pytest.mark.parametrize(("length", "width"), [(0, 4), (4, 0), (100_000, 4)])
+def test_an_impossible_table_is_refused(length, width):
+    with pytest.raises(ManyheadsError, match="between 1 and"):
+        position_table(length, width)
