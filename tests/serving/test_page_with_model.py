@@ -33,7 +33,9 @@ def visit(run: Path, background: Callable) -> Iterator[Visit]:
 
 
 def percent(share: float) -> str:
-    return f"{share * 100:.{1 if 0.0005 <= share < 0.1 else 0}f} %"
+    if 0 < share < 0.0005:
+        return "< 0.1 %"
+    return f"{share * 100:.{1 if share < 0.1 else 0}f} %"
 
 
 def translate(page: Page, run: Path) -> None:

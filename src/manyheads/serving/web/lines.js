@@ -8,6 +8,7 @@ import { tableFor, weightsAt } from "./weights.js";
 
 const FAINTEST = 0.04; // a thinner line is not seen, but costs as much as any other
 const MOST_LINES = 1500; // the strongest ones, so that 200 × 200 words are drawn within a frame
+const ROWS = { least: 19, most: 28, together: 580 }; // pixels: rows shrink until all of them fit, or are hard to read
 const BUCKETS = 10; // lines of about the same weight are stroked at once
 
 /**
@@ -34,14 +35,15 @@ function linesOf(table, place) {
  * Stroke lines, the faint ones first.
  * @param {CanvasRenderingContext2D} context
  * @param {{query: number, key: number, weight: number}[]} lines
- * @param {{left: number, right: number, row: number}} place where lines begin and end, and the height of a row
+ * @param {{left: number, right: number, pitch: {q: number, k: number}}} place where lines begin and end, and how far apart
+ *   the tokens of each side are
  */
-function strokeLines(context, lines, { left, right, row }) {
+function strokeLines(context, lines, { left, right, pitch }) {
   const middle = (left + right) / 2;
   const paths = Array.from({ length: BUCKETS }, () => new Path2D());
   for (const { query, key, weight } of lines) {
     const path = paths[Math.min(BUCKETS - 1, Math.floor(weight * BUCKETS))];
-    const [from, to] = [(key + 0.5) * row, (query + 0.5) * row];
+    const [from, to] = [(key + 0.5) * pitch.k, (query + 0.5) * pitch.q];
     path.moveTo(left, from);
     path.bezierCurveTo(middle, from, middle, to, right, to);
   }
@@ -60,15 +62,15 @@ function strokeLines(context, lines, { left, right, row }) {
  * Paint beside every token one square for each head: how strongly that head connects it with the chosen token.
  * @param {CanvasRenderingContext2D} context
  * @param {Float32Array[]} weights for each head, of every token
- * @param {{x: number, size: number, row: number}} place
+ * @param {{x: number, size: number, row: number, pitch: number}} place
  */
-function paintSquares(context, weights, { x, size, row }) {
+function paintSquares(context, weights, { x, size, row, pitch }) {
   const scale = weightScale();
   weights.forEach((ofHead, head) => {
     ofHead.forEach((weight, token) => {
       const shade = shadeOf(scale, weight);
       context.fillStyle = `rgb(${scale.shades.subarray(shade, shade + 3).join(" ")})`;
-      context.fillRect(x + head * size, token * row + 3, size - 1, row - 6);
+      context.fillRect(x + head * size, (token + 0.5) * pitch - row / 2 + 3, size - 1, row - 6);
     });
   });
 }
@@ -104,7 +106,9 @@ export function createLines({ onHover, onChoose }) {
     const { queries, keys, heads } = attention;
     const row = columns.k.element.firstElementChild?.offsetHeight ?? 0;
     const width = middle.clientWidth;
-    const context = sharpContext(canvas, width, row * Math.max(queries.length, keys.length));
+    const height = row * Math.max(queries.length, keys.length);
+    const pitch = { q: height / queries.length, k: height / keys.length }; // the shorter column spreads beside the longer
+    const context = sharpContext(canvas, width, height);
     const table = tableFor(attention, head);
     const size = Math.max(3, Math.min(9, (width * 0.3) / heads.length));
     const edge = 4;
@@ -112,9 +116,9 @@ export function createLines({ onHover, onChoose }) {
     const [before, after] = [active?.side === "q" ? reserved : edge, active?.side === "k" ? reserved : edge];
     if (active) {
       const x = active.side === "q" ? edge : width - reserved + edge;
-      paintSquares(context, heads.map((one) => weightsAt(one, active)), { x, size, row });
+      paintSquares(context, heads.map((one) => weightsAt(one, active)), { x, size, row, pitch: active.side === "q" ? pitch.k : pitch.q });
     }
-    strokeLines(context, linesOf(table, active), { left: before, right: width - after, row });
+    strokeLines(context, linesOf(table, active), { left: before, right: width - after, pitch });
     columns.k.shade(active?.side === "q" ? weightsAt(table, active) : null);
     columns.q.shade(active?.side === "k" ? weightsAt(table, active) : null);
   });
@@ -131,6 +135,8 @@ export function createLines({ onHover, onChoose }) {
      */
     show(attention, labels) {
       shown.attention = attention;
+      const fitting = ROWS.together / Math.max(attention.queries.length, attention.keys.length);
+      element.style.setProperty("--row", `${Math.floor(Math.min(ROWS.most, Math.max(ROWS.least, fitting)))}px`);
       for (const side of ["q", "k"]) {
         headings[side].textContent = labels[side];
         columns[side].show(labels[side], side === "q" ? attention.queries : attention.keys);

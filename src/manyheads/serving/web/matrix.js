@@ -9,6 +9,7 @@ import { tableFor } from "./weights.js";
 
 const LARGEST_CELL = 30;
 const SMALLEST_LABELLED = 10; // a smaller cell has no room for a label; hovering tells what it is
+const LETTERS = 13; // pixels high, or as high as a cell
 const LONGEST_LABEL = 88;
 const GAP = 6;
 
@@ -77,14 +78,14 @@ export function createMatrix({ onHover, onChoose }) {
     const { attention, head, active } = shown;
     const width = element.clientWidth;
     if (!attention || width === 0 || attention.keys.length === 0) return;
-    const font = `13px ${getComputedStyle(element).fontFamily}`;
+    const family = getComputedStyle(element).fontFamily;
     let context = canvas.getContext("2d");
-    context.font = font;
+    context.font = `${LETTERS}px ${family}`;
     const layout = (shown.layout = layOut(context, attention, width));
     const { left, top, cell, labelled } = layout;
     const size = { width: cell * attention.keys.length, height: cell * attention.queries.length };
     context = sharpContext(canvas, left + size.width, top + size.height + 1);
-    context.font = font;
+    context.font = `${Math.min(LETTERS, cell)}px ${family}`;
     paintCells(context, tableFor(attention, head), weightScale(), { x: left, y: top, ...size });
     const isActive = (side, index) => active?.side === side && active.index === index;
     if (labelled) writeLabels(context, attention, layout, isActive);

@@ -36,8 +36,8 @@ export function quoted(piece) {
  * @returns {string}
  */
 export function percent(share) {
-  const digits = share < 0.1 && share >= 0.0005 ? 1 : 0;
-  return `${(share * 100).toFixed(digits)} %`;
+  if (share > 0 && share < 0.0005) return "< 0.1 %";
+  return `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
 }
 
 /**

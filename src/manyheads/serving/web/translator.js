@@ -42,9 +42,9 @@ function build() {
     }),
     detected: make("p", { class: "note", id: "detected", role: "status" }),
     count: make("p", { class: "note count" }),
-    output: make("output", { id: "output", for: "input", dir: "auto", "aria-live": "polite" }),
+    output: make("output", { id: "output", for: "input", dir: "auto", "aria-live": "polite", "aria-label": "Translation", tabindex: 0 }),
     score: make("p", { class: "note" }),
-    alternatives: make("ol", { class: "alternatives", "aria-label": "Alternatives" }),
+    alternatives: make("ol", { class: "alternatives", "aria-label": "Alternatives", tabindex: 0 }),
     key: make("input", { type: "password", id: "key", autocomplete: "off" }),
   };
 }

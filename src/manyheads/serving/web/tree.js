@@ -5,12 +5,16 @@ import { scored, shown } from "./pieces.js";
 
 const ROW = 40;
 const NODE = 26; // height of a node
+const NARROWEST = 34; // a node
+const LETTER = 9; // about the width of one
+const GAP = 34; // between two columns, for the edges
 const MARGIN = 12;
 const LONGEST = 12; // characters of a label
 const MEANINGS = { best: "returned", finished: "finished", kept: "kept", dropped: "dropped" };
 
 /**
  * @typedef {{id: number, parent: number|null, step: number, token: string, log_probability: number, state: string}} Node
+ * @typedef {{x: number, y: number, width: number}} Place
  */
 
 /**
@@ -26,20 +30,21 @@ function short(token) {
 /**
  * Lay the nodes out: column by step, row by rank among the nodes of that step.
  * @param {Node[]} nodes
+ * @returns {{places: Map<number, Place>, width: number, height: number}}
  */
-export function layOut(nodes) {
-  const columns = Map.groupBy(nodes, ({ step }) => step);
-  const longest = Math.max(...nodes.map(({ token }) => [...short(token)].length));
-  const node = Math.max(30, longest * 9 + 16);
-  const column = node + 34;
+function layOut(nodes) {
+  const columns = [...Map.groupBy(nodes, ({ step }) => step)].sort(([one], [other]) => one - other);
   const places = new Map();
-  for (const [step, ofStep] of columns) {
+  let [x, rows] = [MARGIN, 1];
+  for (const [, ofStep] of columns) {
+    const longest = Math.max(...ofStep.map(({ token }) => [...short(token)].length));
+    const width = Math.max(NARROWEST, longest * LETTER + 14);
     const ranked = [...ofStep].sort((one, other) => other.log_probability - one.log_probability);
-    ranked.forEach(({ id }, rank) => places.set(id, { x: MARGIN + step * column, y: MARGIN + rank * ROW }));
+    for (const [rank, { id }] of ranked.entries()) places.set(id, { x, y: MARGIN + rank * ROW, width });
+    x += width + GAP;
+    rows = Math.max(rows, ofStep.length);
   }
-  const rows = Math.max(...[...columns.values()].map((ofStep) => ofStep.length));
-  const last = Math.max(...columns.keys());
-  return { places, node, width: 2 * MARGIN + last * column + node, height: 2 * MARGIN + (rows - 1) * ROW + NODE };
+  return { places, width: x - GAP + MARGIN, height: 2 * MARGIN + (rows - 1) * ROW + NODE };
 }
 
 /**
@@ -48,7 +53,7 @@ export function layOut(nodes) {
  * @param {number} id
  * @returns {Set<number>}
  */
-export function pathTo(byId, id) {
+function pathTo(byId, id) {
   const path = new Set();
   for (let at = id; byId.has(at) && !path.has(at); at = byId.get(at).parent) path.add(at);
   return path;
@@ -57,12 +62,12 @@ export function pathTo(byId, id) {
 /**
  * Draw the edge from a node's parent to it.
  * @param {Node} node
- * @param {{places: Map<number, {x: number, y: number}>, node: number}} layout
+ * @param {Map<number, Place>} places
  * @returns {SVGElement}
  */
-function edge(node, { places, node: width }) {
+function edge(node, places) {
   const [from, to] = [places.get(node.parent), places.get(node.id)];
-  const [left, right] = [from.x + width, to.x];
+  const [left, right] = [from.x + from.width, to.x];
   const [above, below] = [from.y + NODE / 2, to.y + NODE / 2];
   const middle = (left + right) / 2;
   const d = `M${left} ${above}C${middle} ${above} ${middle} ${below} ${right} ${below}`;
@@ -72,11 +77,11 @@ function edge(node, { places, node: width }) {
 /**
  * Draw a node: a box with its token; the title tells the rest.
  * @param {Node} node
- * @param {{places: Map<number, {x: number, y: number}>, node: number}} layout
+ * @param {Map<number, Place>} places
  * @returns {SVGElement}
  */
-function box(node, { places, node: width }) {
-  const { x, y } = places.get(node.id);
+function box(node, places) {
+  const { x, y, width } = places.get(node.id);
   const meaning = `${shown(node.token)}: ${MEANINGS[node.state] ?? node.state}, log-probability ${scored(node.log_probability)}`;
   return makeSvg("g", { class: `node ${node.state}`, transform: `translate(${x} ${y})`, "data-node": node.id },
     makeSvg("title", { text: meaning }),
@@ -93,8 +98,8 @@ function box(node, { places, node: width }) {
 export function drawTree(nodes) {
   const layout = layOut(nodes);
   const byId = new Map(nodes.map((node) => [node.id, node]));
-  const edges = nodes.filter(({ parent }) => layout.places.has(parent)).map((node) => edge(node, layout));
-  const boxes = nodes.map((node) => box(node, layout));
+  const edges = nodes.filter(({ parent }) => layout.places.has(parent)).map((node) => edge(node, layout.places));
+  const boxes = nodes.map((node) => box(node, layout.places));
   const element = makeSvg("svg", {
     class: "tree", role: "img", width: layout.width, height: layout.height, viewBox: `0 0 ${layout.width} ${layout.height}`,
     "aria-label": `Tree of the beam search with ${nodes.length} nodes; the table below lists where its branches ended`,
