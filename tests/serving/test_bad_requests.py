@@ -61,7 +61,10 @@ def test_broken_json_is_refused(server, body):
         (FORM, b"&".join(b"a%d=1" % i for i in range(1000))),
         ({"Content-Type": "multipart/form-data"}, b"q"),
         ({"Content-Type": "multipart/form-data; boundary=x"}, b"--x\r\nnonsense"),
-        ({"Content-Type": "multipart/form-data; boundary=x; charset=none"}, b'--x\r\nContent-Disposition: form-data; name="q"\r\n\r\na\r\n--x--'),
+        (
+            {"Content-Type": "multipart/form-data; boundary=x; charset=none"},
+            b'--x\r\nContent-Disposition: form-data; name="q"\r\n\r\na\r\n--x--',
+        ),
         ({"Content-Type": "text/plain"}, b"q=a"),
         ({}, b""),
     ],
@@ -78,7 +81,9 @@ def test_a_word_of_a_hundred_thousand_characters_is_refused(server):
     assert server.is_healthy()
 
 
-@pytest.mark.parametrize("text", ["\x00", "\x00a\x00", "\u200b", "\ufeff", "🏳️‍🌈", "\u0301", "a\u202eb", "\U0010ffff", " ", "\n"])
+@pytest.mark.parametrize(
+    "text", ["\x00", "\x00a\x00", "\u200b", "\ufeff", "🏳️‍🌈", "\u0301", "a\u202eb", "\U0010ffff", " ", "\n"]
+)
 def test_odd_characters_are_translated_somehow(server, text):
     assert server.translate(text).status_code == 200
 

@@ -78,9 +78,7 @@ def test_tags_stay_and_text_is_translated(markup, expected):
 
 def test_a_tag_within_a_sentence_keeps_its_share_of_the_way_and_surrounds_whole_words():
     assert translated("we <b>love</b> you all", lambda _: "wir lieben euch alle") == "wir <b>lieben</b> euch alle"
-    assert translated("a <i>b <b>c</b></i> d", lambda _: "eins zwei drei vier") == (
-        "eins <i>zwei <b>drei</b></i> vier"
-    )
+    assert translated("a <i>b <b>c</b></i> d", lambda _: "eins zwei drei vier") == ("eins <i>zwei <b>drei</b></i> vier")
 
 
 @LAW
