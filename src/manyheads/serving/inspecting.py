@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from manyheads.inspection.kinds import Kind
 
 KINDS: tuple[Kind, ...] = ("encoder", "decoder", "cross")
-MOST_CANDIDATES, MOST_BEAM, MOST_POSITIONS, MOST_WIDTH = 20, 16, 512, 1024
+MOST_LAYERS, MOST_CANDIDATES, MOST_BEAM, MOST_POSITIONS, MOST_WIDTH = 1000, 20, 16, 512, 1024
 NDJSON = "application/x-ndjson"
 
 
@@ -39,14 +39,14 @@ def inspecting(service: Service) -> APIRouter:
         responses=record,
         openapi_extra=request_body(
             kind=schemas.text("Which attention.", enum=list(KINDS), default="cross"),
-            layer=schemas.number("Which layer, from 0.", minimum=0, default=0),
+            layer=schemas.number("Which layer, from 0.", minimum=0, maximum=MOST_LAYERS, default=0),
         ),
     )
     async def inspect(request: Request) -> dict[str, Any]:
         """Return the attention weights of one layer, every head, for one sentence and its translation."""
         async with admission.admitted(request) as fields:
             worker, text = _asked(service, fields, request.state.facts)
-            kind, layer = _kind(fields), fields.number("layer", 0)
+            kind, layer = _kind(fields), _within(fields, "layer", 0, 0, MOST_LAYERS)
 
             def ask(inspector: Inspector) -> dict[str, Any]:
                 return inspector.attention(text, kind=kind, layer=layer, beam=options.beam).to_json()

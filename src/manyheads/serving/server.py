@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import sys
 from collections.abc import Sequence
@@ -23,8 +24,19 @@ def serve_runs(runs: Sequence[str], options: ServerOptions) -> None:
     begin_logging()
     served = ", ".join(f"{one.source} → {one.target}" for one in directions)
     print(f"Serving {served} at {address(listening)} (Ctrl-C stops)", file=sys.stderr, flush=True)
+    _stop_on_signals(server)
     with listening:
         server.run(sockets=[listening])
+
+
+def _stop_on_signals(server: uvicorn.Server) -> None:
+    """Let a signal end the server. uvicorn raises it once more at the end; having stopped in order is no failure."""
+
+    def stop(number: int, frame: object) -> None:
+        server.should_exit = True
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
 
 
 def make_server(directions: Directions, options: ServerOptions) -> uvicorn.Server:
