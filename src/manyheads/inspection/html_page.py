@@ -1,7 +1,7 @@
 """One HTML file with every layer and head of one text, which works offline: styles, script and data are inside it.
 
-Tokens are data. They stand in the file as JSON in which `<`, `>` and `&` are written as escapes, the script puts them on the
-page as text, and the page's policy lets no other script run and nothing be loaded.
+Tokens are data. They stand in the file as JSON in which `<`, `>` and `&` are written as escapes, the script puts them
+on the page as text, and the page's policy lets no other script run and nothing be loaded.
 """
 
 from __future__ import annotations
@@ -55,5 +55,6 @@ def _data(seen: Everything) -> dict[str, object]:
 def _inert(values: dict[str, object]) -> str:
     """Return values as JSON that no HTML parser can take for a tag."""
     text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
-    escapes = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
-    return text.translate(str.maketrans(escapes))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text

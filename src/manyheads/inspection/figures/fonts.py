@@ -9,6 +9,8 @@ from functools import lru_cache
 DEFAULT = "DejaVu Sans"  # comes with matplotlib: Latin with all accents, Greek, Cyrillic, Arabic, and more
 LIKED = ("Noto Sans", "Source Han Sans", "WenQuanYi", "Droid Sans Fallback", "SimHei", "PingFang", "Arial Unicode")
 
+EMPTY = "Last Resort"  # comes with matplotlib and has a box for every character
+
 
 def families_for(texts: Iterable[str]) -> list[str]:
     """Return the names of fonts that together have every character of the texts; note what no font has."""
@@ -32,7 +34,7 @@ def _note(characters: str) -> None:
     """Say once that some characters cannot be drawn."""
     some = characters if len(characters) <= 12 else f"{characters[:12]}…"
     print(
-        f"No installed font has {some}: these appear as boxes. Install one that has them, such as Noto Sans CJK.",
+        f"No installed font has {some}: these appear as boxes. Install one that has them (Noto Sans comes for every script).",
         file=sys.stderr,
     )
 
@@ -48,7 +50,10 @@ def _others() -> list[tuple[str, str]]:
     """Return the upright, ordinary fonts that are installed, names and files, those made for many scripts first."""
     from matplotlib import font_manager
 
-    plain = [one for one in font_manager.fontManager.ttflist if one.style == "normal" and one.weight in (400, "normal")]
+    upright = [
+        one for one in font_manager.fontManager.ttflist if one.style == "normal" and one.weight in (400, "normal")
+    ]
+    plain = [one for one in upright if not one.name.startswith(EMPTY)]
     ranked = sorted(plain, key=lambda one: (not one.name.startswith(LIKED), one.name))
     return list({one.name: one.fname for one in ranked}.items())
 

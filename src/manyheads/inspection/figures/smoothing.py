@@ -31,6 +31,9 @@ def smoothing_figure(*, smoothing: float, classes: int = CLASSES) -> Figure:
         figure = new_figure(9.5, 3.8)
         left, right = figure.subplots(1, 2)
         drawn = matrix(left, target.numpy())
+        for (row, column), share in np.ndenumerate(target.numpy()):
+            colour = "white" if share > 0.5 else "#555555"
+            left.text(column, row, f"{share:.2g}", ha="center", va="center", color=colour, fontsize=6)
         left.set(title=f"target for ε = {smoothing:g}, {classes} classes", xlabel="class", ylabel="true class")
         figure.colorbar(drawn, ax=left, fraction=0.05)
         truth = np.linspace(0.02, 0.999, 400)

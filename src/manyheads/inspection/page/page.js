@@ -3,7 +3,7 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const place = (id) => document.getElementById(id);
 const NAMES = { encoder: "encoder self-attention", decoder: "decoder self-attention", cross: "cross-attention" };
 const SPACE = "\u2581";
-const chosen = { kind: "cross" in data.attention ? "cross" : "encoder", layer: 0, head: -1, query: 0 };
+const chosen = { kind: "cross" in data.attention ? "cross" : "encoder", layer: 0, head: -1, query: 1 };
 chosen.layer = data.attention[chosen.kind].length - 1;
 
 // Everything a model or a user wrote goes through textContent, so that it is text and nothing else.
