@@ -2,41 +2,13 @@
 
 from __future__ import annotations
 
-import threading
+import shutil
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 
 import httpx
 import pytest
 
-from serving.conftest import PATIENCE, serving
-
-
-@contextmanager
-def held(running):
-    """Hold the model of en → de up until the end of the block."""
-    assert running.translate("1 May 2020").status_code == 200  # the model is loaded
-    worker = next(iter(running.service._workers.values()))
-    busy, may_go_on, work = threading.Event(), threading.Event(), worker._batcher._work
-
-    def hold(sentences, candidates):
-        busy.set()
-        assert may_go_on.wait(PATIENCE)
-        return work(sentences, candidates)
-
-    worker._batcher._work = hold
-    try:
-        yield busy
-    finally:
-        may_go_on.set()
-        worker._batcher._work = work
-
-
-def wait_until(happened) -> None:
-    deadline = threading.Event()
-    threading.Timer(PATIENCE, deadline.set).start()
-    while not happened():
-        assert not deadline.is_set()
+from served import PATIENCE, held, serving, wait_until
 
 
 def test_too_many_requests_at_once_are_told_to_come_back(runs):
@@ -105,8 +77,6 @@ def test_with_keys_only_who_has_one_may_translate(runs, tmp_path):
 
 
 def test_a_run_that_cannot_be_loaded_is_the_servers_fault(runs, tmp_path):
-    import shutil
-
     broken = tmp_path / "broken"
     shutil.copytree(runs["there"], broken)
     (broken / "model.safetensors").write_bytes(b"nonsense")

@@ -15,8 +15,7 @@ import pytest
 from manyheads.errors import ManyheadsError
 from manyheads.serving.logs import JsonLines
 from manyheads.serving.options import ServerOptions, build_options, options_table, variable
-from serving.conftest import PATIENCE, serving
-from serving.test_limits import held
+from served import PATIENCE, held, serving
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "serving.md"
 SECRET = "1 May 2020 unmistakable"
