@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Any
 
 import httpx
 
+from manyheads.decoding.translator import Translation
 from manyheads.serving.directions import Direction, Directions
 from manyheads.serving.options import ServerOptions
 from manyheads.serving.server import address, listen, make_server
@@ -49,8 +51,7 @@ def serving(runs: list[Path | str], **options: Any) -> Iterator[Running]:
     listening = listen("127.0.0.1", 0)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
-    while not server.started:
-        assert thread.is_alive(), "the server ended at once"
+    wait_until(lambda: server.started or not thread.is_alive())
 
     def stop() -> None:
         server.should_exit = True
@@ -63,13 +64,13 @@ def serving(runs: list[Path | str], **options: Any) -> Iterator[Running]:
 
 
 @contextmanager
-def held(running):
+def held(running: Running) -> Iterator[threading.Event]:
     """Hold the model of en → de up until the end of the block."""
     assert running.translate("1 May 2020").status_code == 200  # the model is loaded
     worker = next(iter(running.service._workers.values()))
     busy, may_go_on, work = threading.Event(), threading.Event(), worker._batcher._work
 
-    def hold(sentences, candidates):
+    def hold(sentences: list[str], candidates: int) -> list[Translation]:
         busy.set()
         assert may_go_on.wait(PATIENCE)
         return work(sentences, candidates)
@@ -82,8 +83,9 @@ def held(running):
         worker._batcher._work = work
 
 
-def wait_until(happened) -> None:
-    deadline = threading.Event()
-    threading.Timer(PATIENCE, deadline.set).start()
+def wait_until(happened: Callable[[], bool]) -> None:
+    """Wait until something is so; it is a failure if that takes for ever."""
+    deadline = time.monotonic() + PATIENCE
     while not happened():
-        assert not deadline.is_set()
+        assert time.monotonic() < deadline, "waited too long"
+        time.sleep(0.001)

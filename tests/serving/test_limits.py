@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import socket
 from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -45,6 +47,15 @@ def test_a_request_that_takes_too_long_is_told_so(runs):
         assert answer.status_code == 503
         assert "0.2 seconds" in answer.json()["error"]
         assert int(answer.headers["retry-after"]) >= 1
+
+
+def test_a_body_that_does_not_arrive_is_told_so(runs):
+    with serving([runs["there"]], request_seconds=0.2) as server:
+        place = urlsplit(server.url)
+        with socket.create_connection((place.hostname, place.port)) as connection:
+            connection.settimeout(PATIENCE)
+            connection.sendall(b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+            assert connection.recv(1000).startswith(b"HTTP/1.1 408")
 
 
 def test_each_client_has_so_many_requests_in_a_minute(runs):

@@ -77,6 +77,16 @@ def test_every_option_is_an_environment_variable(background, runs, monkeypatch):
     assert command.end(signal.SIGTERM).code == 0
 
 
+def test_serving_needs_no_torch_before_somebody_looks_inside(background, runs):
+    command, url = started(background, runs["there"])
+    assert ask(url).status_code == 200
+    loaded = Path(f"/proc/{command.process.pid}/maps")
+    if not loaded.exists():
+        pytest.skip("this system does not show what a process has loaded")
+    assert "ctranslate2" in loaded.read_text()
+    assert "libtorch" not in loaded.read_text()
+
+
 def test_help_shows_every_option_and_its_variable(process):
     import os
 
