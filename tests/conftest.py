@@ -1,4 +1,4 @@
-"""What the tests share: a cache of their own, the command inside this process and outside it, and two trained runs."""
+"""What the tests share: a cache of their own, the command inside this process and outside it, and trained runs."""
 
 from __future__ import annotations
 
@@ -323,6 +323,21 @@ def copy_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def reverse_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run that has learned to reverse up to six symbols a … h. Read it, do not write into it."""
     return _trained(tmp_path_factory, "reverse", {"training.steps": 500})
+
+
+@pytest.fixture(scope="session")
+def dates_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that has learned, most of the time, to read dates in three languages. Read it, do not write into it."""
+    options = {"locales": ["fr", "en_US", "zh"], "first_year": 1980, "last_year": 2039}
+    changes = {
+        "data.train.options": options,
+        "data.valid.options": options,
+        "data.max_length": 64,
+        "tokenizer": {"kind": "characters", "normalization": "identity"},
+        "training.steps": 500,
+        "training.batch_tokens": 1024,
+    }
+    return _trained(tmp_path_factory, "dates", changes)
 
 
 @pytest.fixture(scope="session")

@@ -37,16 +37,27 @@ def translator(run) -> Translator:
     return Translator(run, engine="torch", device="cpu")
 
 
-def test_what_is_shown_is_what_the_translator_translates(inspector, translator):
+@pytest.fixture(params=["a run whose outputs find no end", "a run that has learned to copy"])
+def case(request, inspector, translator) -> tuple[Inspector, Translator, str]:
+    """An inspector, a translator of the same run, and a text for both."""
+    if "copy" not in request.param:
+        return inspector, translator, TEXT
+    run = request.getfixturevalue("copy_run")
+    return Inspector(run, device="cpu"), Translator(run, engine="torch", device="cpu"), "a b c d"
+
+
+def test_what_is_shown_is_what_the_translator_translates(case):
+    inspector, translator, text = case
     for beam in (None, 1, 3):
-        seen = inspector.everything(TEXT, beam=beam)
-        (found,) = translator.translations([TEXT], beam=beam)
+        seen = inspector.everything(text, beam=beam)
+        (found,) = translator.translations([text], beam=beam)
         assert (seen.translation, seen.target_ids) == (found.text, found.candidates[0].tokens)
         assert seen.score == found.candidates[0].score
 
 
-def test_the_probabilities_shown_are_those_of_the_returned_hypothesis(inspector):
-    seen = inspector.everything(TEXT, beam=4)
+def test_the_probabilities_shown_are_those_of_the_returned_hypothesis(case):
+    inspector, _, text = case
+    seen = inspector.everything(text, beam=4)
     assert np.allclose(seen.probabilities.sum(axis=1), 1.0, atol=1e-5)
     assert np.log(seen.token_probabilities).sum() == pytest.approx(seen.log_probability, abs=1e-3)
 
@@ -107,13 +118,14 @@ def test_one_layer_has_the_keys_of_the_contract_and_rows_that_sum_to_one(inspect
     assert (kind == "decoder") == (view["keys"][0] == "<s>")
 
 
-def test_the_steps_are_those_of_greedy_search_and_each_shows_where_it_looked(inspector, translator):
-    *steps, end = inspector.steps(TEXT, candidates=3)
-    (greedy,) = translator.translations([TEXT], beam=1)
+def test_the_steps_are_those_of_greedy_search_and_each_shows_where_it_looked(case):
+    inspector, translator, text = case
+    *steps, end = inspector.steps(text, candidates=3)
+    (greedy,) = translator.translations([text], beam=1)
     assert isinstance(end, Done)
     assert end.to_json() == {"done": True, "translation": greedy.text}
     assert [one.step for one in steps] == list(range(1, len(steps) + 1))
-    seen = inspector.everything(TEXT, beam=1)
+    seen = inspector.everything(text, beam=1)
     assert [one.token for one in steps] == seen.target_tokens
     assert np.allclose([one.probability for one in steps], seen.token_probabilities, atol=1e-5)
     assert np.allclose(np.stack([one.cross for one in steps], axis=1), seen.attention["cross"][-1], atol=1e-5)
@@ -124,9 +136,10 @@ def test_the_steps_are_those_of_greedy_search_and_each_shows_where_it_looked(ins
 
 
 @pytest.mark.parametrize("beam", [1, 2, 5])
-def test_the_tree_holds_the_search_and_its_hypotheses_add_up(inspector, translator, beam):
-    tree = inspector.beam(TEXT, beam=beam)
-    (found,) = translator.translations([TEXT], beam=beam, n_best=beam)
+def test_the_tree_holds_the_search_and_its_hypotheses_add_up(case, beam):
+    inspector, translator, text = case
+    tree = inspector.beam(text, beam=beam)
+    (found,) = translator.translations([text], beam=beam, n_best=beam)
     assert [(one.text, one.score) for one in tree.hypotheses] == [(one.text, one.score) for one in found.candidates]
     assert [node.id for node in tree.nodes] == list(range(len(tree.nodes)))
     root, *others = tree.nodes
@@ -141,11 +154,14 @@ def test_the_tree_holds_the_search_and_its_hypotheses_add_up(inspector, translat
 
 
 @pytest.mark.parametrize("beam", [1, 4])
-def test_every_node_says_what_became_of_it(inspector, beam):
-    tree = inspector.beam(TEXT, beam=beam)
+def test_every_node_says_what_became_of_it(case, beam):
+    inspector, _, text = case
+    tree = inspector.beam(text, beam=beam)
     extended = {node.parent for node in tree.nodes}
     best = path(tree, tree.hypotheses[0].node)
     assert [node.token for node in tree.nodes if node.state == "best"] == ["<s>", *best]
+    fates = {node.state for node in tree.nodes}
+    assert fates >= ({"best", "dropped", "kept"} if beam > 1 else {"best"})
     for node in tree.nodes:
         if node.state == "kept":
             assert node.id in extended
@@ -155,6 +171,13 @@ def test_every_node_says_what_became_of_it(inspector, beam):
     for step in range(1, max(node.step for node in tree.nodes) + 1):
         live = [node for node in tree.nodes if node.step == step and node.token != "</s>"]
         assert len(live) <= beam
+
+
+def test_hypotheses_that_ended_are_told_from_those_that_were_dropped(copy_run):
+    tree = Inspector(copy_run, device="cpu").beam("a b c d", beam=4)
+    ends = {one.node for one in tree.hypotheses}
+    assert {tree.nodes[one].state for one in ends} == {"best", "finished"}
+    assert {node.id for node in tree.nodes if node.state == "finished"} >= ends - {tree.hypotheses[0].node}
 
 
 def path(tree, number: int) -> list[str]:
@@ -259,6 +282,19 @@ def test_a_tab_separates_the_texts_of_a_pair(reader):
 def test_a_bert_says_what_it_has_not(reader, call, word):
     with pytest.raises(ManyheadsError, match=word):
         call(reader)
+
+
+def test_bertviz_gets_a_list_of_layers_for_each_kind_and_as_many_tokens_as_they_have(inspector, reader):
+    seen = inspector.everything(TEXT)
+    given = seen.for_bertviz()
+    sides = {"encoder": ("encoder", "encoder"), "decoder": ("decoder", "decoder"), "cross": ("decoder", "encoder")}
+    for kind, (queries, keys) in sides.items():
+        layers = given[f"{kind}_attention"]
+        shape = (1, seen.heads, len(given[f"{queries}_tokens"]), len(given[f"{keys}_tokens"]))
+        assert [tuple(layer.shape) for layer in layers] == [shape] * seen.layers[kind]
+        assert np.array_equal(layers[-1][0].numpy(), seen.attention[kind][-1])
+    alone = reader.everything("a b").for_bertviz()
+    assert set(alone) == {"attention", "tokens"} and alone["attention"][0].shape[-1] == len(alone["tokens"])
 
 
 # --- Positions -------------------------------------------------------------------------------------------------------

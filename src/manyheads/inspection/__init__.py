@@ -10,5 +10,7 @@
 | `steps` | greedy decoding, one token at a time |
 | `beam_tree` | beam search as a tree |
 | `alignment` | who translates whom, from chosen heads, in Pharaoh format |
+| `html_page` | every layer and head of a text as one HTML file that works offline |
+| `figures` | pictures |
 | `positions` | the positional encodings and their dot products |
 """

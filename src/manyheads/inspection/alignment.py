@@ -115,7 +115,8 @@ def _membership(tokens: Sequence[str]) -> Array:
     """Return 1 where a token belongs to a word [words, T]."""
     numbers = _word_numbers(tokens)
     words = int(numbers[-1]) + 1 if len(numbers) else 0
-    return (np.arange(words)[:, None] == numbers[None, :]).astype(np.float32)
+    belongs: Array = (np.arange(words)[:, None] == numbers[None, :]).astype(np.float32)
+    return belongs
 
 
 def _words(tokens: Sequence[str]) -> list[str]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 
 from manyheads.errors import ManyheadsError
 from manyheads.inspection.views import Array, rounded
 from manyheads.positions.sinusoidal import sinusoids
+from manyheads.runs.folder import RunFolder
+from manyheads.runs.weights import read_weights
 
 MOST = 4096  # positions or dimensions: a picture of more would show nothing, and a server should not be asked for it
 
@@ -31,5 +34,17 @@ def position_table(length: int = 50, width: int = 128) -> PositionTable:
     for name, number in (("length", length), ("width", width)):
         if not 1 <= number <= MOST:
             raise ManyheadsError(f"must be between 1 and {MOST:,}, and is {number}.", where=name)
-    encodings = sinusoids(torch.arange(length), width)
-    return PositionTable(encodings.numpy(), (encodings @ encodings.T).numpy())
+    return _table(sinusoids(torch.arange(length), width).numpy())
+
+
+def run_position_table(run: RunFolder, *, length: int = 50) -> PositionTable:
+    """Return the encodings that a run's encoder adds: the paper's, as wide as its model, or those that it learned."""
+    learned = "embedding.positions.table" if run.kind == "bert" else "source.positions.table"
+    if run.kind == "bert" or run.config().model.positions.kind == "learned":
+        return _table(read_weights(run.weights_file)[learned][:length].astype(np.float32))
+    return position_table(length, run.config().model.width)
+
+
+def _table(encodings: Array) -> PositionTable:
+    """Return encodings with their dot products."""
+    return PositionTable(encodings, encodings @ encodings.T)

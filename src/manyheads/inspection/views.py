@@ -144,6 +144,16 @@ class Everything:
             target_tokens=self.target_tokens,
         )
 
+    def for_bertviz(self) -> dict[str, Any]:
+        """Return what BertViz's `head_view` and `model_view` take: per kind a list of [1, H, T, S], and the tokens."""
+        import torch
+
+        layers = {kind: [torch.from_numpy(one)[None] for one in weights] for kind, weights in self.attention.items()}
+        if "cross" not in layers:
+            return {"attention": layers["encoder"], "tokens": self.source_tokens}
+        tokens = {"encoder_tokens": self.source_tokens, "decoder_tokens": self.target_inputs}
+        return {**{f"{kind}_attention": weights for kind, weights in layers.items()}, **tokens}
+
     def to_json(self) -> dict[str, Any]:
         """Return this as JSON has it; of vectors and distributions, norms and the written tokens' probabilities."""
         return {

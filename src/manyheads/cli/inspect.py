@@ -1,0 +1,289 @@
+"""`manyheads inspect`: pictures, pages and numbers of what goes on inside a run."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from manyheads.cli.options import AsJson, Beam, Device
+from manyheads.errors import ManyheadsError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from manyheads.inspection.inspector import Inspector
+    from manyheads.inspection.kinds import Kind
+    from manyheads.runs.folder import RunFolder
+
+
+class What(StrEnum):
+    """What there is to see."""
+
+    attention = "attention"
+    alignment = "alignment"
+    steps = "steps"
+    beam = "beam"
+    positions = "positions"
+    masks = "masks"
+    schedule = "schedule"
+    smoothing = "smoothing"
+    curves = "curves"
+
+
+class KindName(StrEnum):
+    """The three uses of attention."""
+
+    encoder = "encoder"
+    decoder = "decoder"
+    cross = "cross"
+
+
+class LevelName(StrEnum):
+    """What an alignment counts."""
+
+    word = "word"
+    token = "token"
+
+
+PICTURE = (".png", ".svg")
+FORMATS: dict[What, tuple[str, ...]] = {
+    What.attention: (*PICTURE, ".html", ".json"),
+    What.alignment: (*PICTURE, ".json", ".txt"),
+    What.steps: (".json",),
+    What.beam: (".json",),
+    What.positions: (*PICTURE, ".json"),
+    What.masks: PICTURE,
+    What.schedule: PICTURE,
+    What.smoothing: PICTURE,
+    What.curves: PICTURE,
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Everything the user asked for; `form` is the ending of the file that is wanted."""
+
+    run: Path | None
+    texts: list[str]
+    form: str
+    kind: KindName | None
+    layer: int | None
+    head: int | None
+    heads: str | None
+    level: LevelName
+    beam: int | None
+    against: list[Path]
+    device: str
+
+    def inspector(self) -> Inspector:
+        """Open the run for looking inside."""
+        from manyheads.inspection.inspector import Inspector
+
+        return Inspector(self._place(), self.device)
+
+    def folder(self) -> RunFolder:
+        """Open the run."""
+        from manyheads.runs.folder import RunFolder
+
+        return RunFolder.open(self._place())
+
+    def text(self) -> str:
+        """Return the one text."""
+        if len(self.texts) != 1:
+            raise ManyheadsError(f"one text can be shown at a time, not {len(self.texts)}.", where="TEXT")
+        return self.texts[0]
+
+    def _place(self) -> Path:
+        if self.run is None:
+            raise ManyheadsError("a run folder is needed for this.", where="RUN")
+        return self.run
+
+
+Content = Any
+"""A figure, text, or anything that JSON can hold."""
+
+
+def inspect(
+    run: Annotated[Path | None, typer.Argument(help="The run folder.", show_default=False)] = None,
+    text: Annotated[list[str] | None, typer.Argument(help="What the model reads.", show_default=False)] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Where to write: a name that ends in .png, .svg, .html, .json or .txt.")
+    ] = None,
+    show: Annotated[
+        What,
+        typer.Option(
+            help="attention, alignment, steps or beam of a text; schedule, smoothing and curves of a run's training; "
+            "positions; masks."
+        ),
+    ] = What.attention,
+    kind: Annotated[KindName | None, typer.Option(help="Whose attention. Default: cross, or a BERT's encoder.")] = None,
+    layer: Annotated[int | None, typer.Option(help="One layer, counted from 0. Default: all.")] = None,
+    head: Annotated[int | None, typer.Option(help="One head of that layer, counted from 0. Default: all.")] = None,
+    heads: Annotated[
+        str | None,
+        typer.Option(help="Heads whose mean aligns, such as 1:0,1:3 (layer:head). Default: all of the last layer."),
+    ] = None,
+    level: Annotated[LevelName, typer.Option(help="Align words or tokens.")] = LevelName.token,
+    beam: Beam = None,
+    against: Annotated[list[Path] | None, typer.Option(help="Another run's curves beside; may be repeated.")] = None,
+    device: Device = "auto",
+    as_json: AsJson = False,
+) -> None:
+    """Look inside a run: a picture (.png, .svg), a page that works offline (.html), or numbers (.json).
+
+    Alignments are printed in Pharaoh format where no file is named.
+    """
+    form = _form(show, out, as_json)
+    asked = Asked(run, text or [], form, kind, layer, head, heads, level, beam, against or [], device)
+    _write(_MAKERS[show](asked), out, form)
+
+
+def _form(show: What, out: Path | None, as_json: bool) -> str:
+    """Return the ending that says what to make; refuse one that this cannot become."""
+    possible = FORMATS[show]
+    if out is None:
+        form = ".json" if as_json else ".txt"
+        if form not in possible:
+            instead = " or --json" if ".json" in possible else ""
+            raise ManyheadsError(f"{show} needs a file: name one with --out{instead}.", cure=f"{_list(possible)}.")
+        return form
+    if out.suffix.lower() not in possible:
+        raise ManyheadsError(f"{show} is written as {_list(possible)}.", where=str(out))
+    return out.suffix.lower()
+
+
+def _list(endings: tuple[str, ...]) -> str:
+    """Return endings as a list to read."""
+    return " or ".join([", ".join(endings[:-1]), endings[-1]]) if len(endings) > 1 else endings[0]
+
+
+def _write(content: Content, out: Path | None, form: str) -> None:
+    """Write what was made to its file, or print it."""
+    if form in PICTURE:
+        from manyheads.inspection.figures.canvas import save
+
+        assert out is not None
+        save(content, out)
+        return
+    text = json.dumps(content, ensure_ascii=False) + "\n" if form == ".json" else str(content)
+    if out is None:
+        sys.stdout.write(text)
+        return
+    from manyheads.runs.atomic import write_file
+
+    write_file(out, text)
+
+
+def _attention(asked: Asked) -> Content:
+    """Make one head, all heads of a layer, or all layers; or the page; or the numbers."""
+    inspector = asked.inspector()
+    seen = inspector.everything(asked.text(), beam=asked.beam)
+    kind: Kind = asked.kind.value if asked.kind else "cross" if inspector.translates else "encoder"
+    if asked.head is not None and asked.layer is None:
+        raise ManyheadsError("a head belongs to a layer.", where="--head", cure="Add --layer.")
+    if asked.form == ".html":
+        from manyheads.inspection.html_page import html_page
+
+        return html_page(seen)
+    if asked.form == ".json":
+        return seen.to_json() if asked.layer is None else seen.view(kind, asked.layer).to_json()
+    from manyheads.inspection.figures.attention import head_figure, layer_figure, layers_figure
+
+    if asked.layer is None:
+        return layers_figure(seen, kind)
+    view = seen.view(kind, asked.layer)
+    return layer_figure(view) if asked.head is None else head_figure(view, asked.head)
+
+
+def _alignment(asked: Asked) -> Content:
+    """Make the alignments of texts: a matrix each, numbers, or lines in Pharaoh format."""
+    from manyheads.inspection.alignment import align, read_heads
+
+    if not asked.texts:
+        raise ManyheadsError("there is no text to align.", where="TEXT")
+    heads = read_heads(asked.heads) if asked.heads is not None else None
+    inspector = asked.inspector()
+    aligned = [align(inspector.everything(text, beam=asked.beam), heads) for text in asked.texts]
+    if asked.form == ".json":
+        return [one.to_json() for one in aligned]
+    if asked.form == ".txt":
+        return "".join(f"{one.pharaoh(asked.level.value)}\n" for one in aligned)
+    from manyheads.inspection.figures.alignment import alignment_figure
+
+    return alignment_figure(aligned, level=asked.level.value)
+
+
+def _steps(asked: Asked) -> Content:
+    """Make the steps of greedy decoding."""
+    return [step.to_json() for step in asked.inspector().steps(asked.text())]
+
+
+def _beam(asked: Asked) -> Content:
+    """Make the tree of a beam search."""
+    beam = asked.folder().recipe().decoding.beam if asked.beam is None else asked.beam
+    return asked.inspector().beam(asked.text(), beam=beam).to_json()
+
+
+def _positions(asked: Asked) -> Content:
+    """Make the positional encodings: the run's own, or the paper's 50 × 128."""
+    from manyheads.inspection.positions import position_table, run_position_table
+
+    table = position_table() if asked.run is None else run_position_table(asked.folder())
+    if asked.form == ".json":
+        return table.to_json()
+    from manyheads.inspection.figures.positions import positions_figure
+
+    return positions_figure(table)
+
+
+def _masks(_: Asked) -> Figure:
+    """Make the masks."""
+    from manyheads.inspection.figures.masks import masks_figure
+
+    return masks_figure()
+
+
+def _schedule(asked: Asked) -> Figure:
+    """Make the learning rate of a run."""
+    from manyheads.config.recipe import load_any_recipe
+    from manyheads.inspection.figures.schedule import schedule_figure
+
+    run = asked.folder()
+    width = (run.bert_config() if run.kind == "bert" else run.config()).model.width
+    return schedule_figure(load_any_recipe(run.recipe_file).training, width=width)
+
+
+def _smoothing(asked: Asked) -> Figure:
+    """Make the target of a run's label smoothing."""
+    from manyheads.config.recipe import load_any_recipe
+    from manyheads.inspection.figures.smoothing import smoothing_figure
+
+    return smoothing_figure(smoothing=load_any_recipe(asked.folder().recipe_file).training.label_smoothing)
+
+
+def _curves(asked: Asked) -> Figure:
+    """Make the training curves of a run, and of those beside it."""
+    from manyheads.inspection.figures.curves import curves_figure
+    from manyheads.runs.folder import RunFolder
+
+    return curves_figure([asked.folder(), *(RunFolder.open(other) for other in asked.against)])
+
+
+_MAKERS: dict[What, Callable[[Asked], Content]] = {
+    What.attention: _attention,
+    What.alignment: _alignment,
+    What.steps: _steps,
+    What.beam: _beam,
+    What.positions: _positions,
+    What.masks: _masks,
+    What.schedule: _schedule,
+    What.smoothing: _smoothing,
+    What.curves: _curves,
+}

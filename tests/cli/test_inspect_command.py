@@ -1,0 +1,116 @@
+"""`manyheads inspect`, as a user calls it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from manyheads.inspection.inspector import Inspector
+
+Command = Callable[..., Any]
+TEXT = "a b c"
+
+PICTURES = [
+    [TEXT],
+    [TEXT, "--layer", 0],
+    [TEXT, "--layer", 0, "--head", 1, "--kind", "decoder"],
+    [TEXT, "d e", "--show", "alignment"],
+    [TEXT, "--show", "alignment", "--level", "word", "--heads", "0:1,0:2", "--beam", 2],
+    ["--show", "positions"],
+    ["--show", "masks"],
+    ["--show", "schedule"],
+    ["--show", "smoothing"],
+    ["--show", "curves"],
+]
+
+
+@pytest.mark.parametrize("words", PICTURES, ids=lambda words: " ".join(map(str, words)))
+def test_a_picture_is_written(command: Command, copy_run: Path, tmp_path: Path, words: list[object]):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    for name, begins in (("a.png", b"\x89PNG"), ("a.svg", b"<?xml")):
+        command("inspect", copy_run, *words, "--out", tmp_path / name, "--device", "cpu").succeeds()
+        assert (tmp_path / name).read_bytes().startswith(begins)
+
+
+def test_curves_of_two_runs_are_drawn_together(command: Command, copy_run: Path, reverse_run: Path, tmp_path: Path):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    words = ["inspect", copy_run, "--show", "curves", "--against", reverse_run, "--out", tmp_path / "a.svg"]
+    command(*words).succeeds()
+    drawn = (tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert "copy, train" in drawn and "reverse, train" in drawn  # matplotlib notes each text beside its letters
+
+
+def test_the_masks_and_the_papers_positions_need_no_run(command: Command, tmp_path: Path):
+    command("inspect", "--show", "masks", "--out", tmp_path / "masks.png").succeeds()
+    result = command("inspect", "--show", "positions", "--json")
+    result.succeeds()
+    table = json.loads(result.out)
+    assert (len(table["encodings"]), len(table["encodings"][0])) == (50, 128)
+
+
+def test_a_page_is_written(command: Command, copy_run: Path, tmp_path: Path):
+    command("inspect", copy_run, TEXT, "--out", tmp_path / "a.html").succeeds()
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>") and f'"text":"{TEXT}"' in page
+
+
+def test_json_has_all_layers_or_the_one_asked_for(command: Command, copy_run: Path, tmp_path: Path):
+    inspector = Inspector(copy_run, "cpu")
+    command("inspect", copy_run, TEXT, "--out", tmp_path / "all.json", "--device", "cpu").succeeds()
+    assert json.loads((tmp_path / "all.json").read_text(encoding="utf-8")) == inspector.everything(TEXT).to_json()
+    one = command("inspect", copy_run, TEXT, "--layer", 0, "--kind", "encoder", "--json", "--device", "cpu")
+    assert json.loads(one.out) == inspector.attention(TEXT, kind="encoder", layer=0).to_json()
+
+
+def test_alignments_are_printed_in_pharaoh_format_one_line_per_text(command: Command, copy_run: Path, tmp_path: Path):
+    printed = command("inspect", copy_run, TEXT, "a b", "--show", "alignment", "--level", "word")
+    printed.succeeds()
+    lines = printed.out.splitlines()
+    assert [len(line.split()) for line in lines] == [3, 2]
+    assert all(re.fullmatch(r"\d+-\d+( \d+-\d+)*", line) for line in lines)
+    words = [TEXT, "a b", "--show", "alignment", "--level", "word", "--out", tmp_path / "a.txt"]
+    command("inspect", copy_run, *words).succeeds()
+    assert (tmp_path / "a.txt").read_text(encoding="utf-8") == printed.out
+
+
+def test_steps_and_the_beam_are_given_as_json(command: Command, copy_run: Path):
+    steps = json.loads(command("inspect", copy_run, TEXT, "--show", "steps", "--json").out)
+    assert steps[-1] == {"done": True, "translation": TEXT}
+    tree = json.loads(command("inspect", copy_run, TEXT, "--show", "beam", "--beam", 3, "--json").out)
+    assert (tree["beam"], tree["translation"]) == (3, TEXT)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([TEXT], ["--out", ".png, .svg, .html or .json"]),
+        ([TEXT, "--out", "a.gif"], ["a.gif", ".html or .json"]),
+        ([TEXT, "--show", "masks", "--out", "a.json"], ["masks", ".png or .svg"]),
+        ([TEXT, "--show", "steps"], ["--json"]),
+        (["--out", "a.html"], ["one text", "not 0"]),
+        ([TEXT, TEXT, "--out", "a.html"], ["one text", "not 2"]),
+        (["", "--out", "a.html"], ["empty text"]),
+        ([TEXT, "--head", 0, "--out", "a.png"], ["--head", "--layer"]),
+        ([TEXT, "--layer", 9, "--out", "a.png"], ["no layer 9", "0 to 0"]),
+        ([TEXT, "--layer", 0, "--head", 9, "--out", "a.png"], ["no head 9", "0 to 3"]),
+        ([TEXT, "--show", "alignment", "--heads", "x"], ["'x'", "layer:head"]),
+        ([TEXT, "--show", "alignment", "--heads", "3:0"], ["no head 3:0"]),
+        (["--show", "alignment"], ["no text"]),
+        ([TEXT, "--show", "beam", "--beam", -1, "--json"], ["at least 1"]),
+        (["--show", "curves", "--against", "nowhere", "--out", "a.png"], ["nowhere", "no such run"]),
+    ],
+)
+def test_a_mistake_gets_a_sentence(command: Command, copy_run: Path, tmp_path, monkeypatch, words, told):
+    monkeypatch.chdir(tmp_path)
+    command("inspect", copy_run, *words).refuses(*told)
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_needs_a_run_says_so(command: Command, tmp_path: Path):
+    command("inspect", "--show", "schedule", "--out", tmp_path / "a.png").refuses("run folder is needed")
+    command("inspect", tmp_path / "nowhere", TEXT, "--out", tmp_path / "a.png").refuses("no such run folder")
