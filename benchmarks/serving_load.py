@@ -5,10 +5,10 @@
 The engine first translates the sentences offline (as `manyheads translate` does), before and after the load, in a
 process of its own on the same cores. Then a server is started, and clients send requests of 1 to 8 sentences, one after
 the other, each with its own mix. Every answer is compared with the engine's own. One that differs is translated once
-more alone: rounding depends on what stands in a batch with a sentence, so two nearly equal hypotheses may change places;
-that is a tie if the model's own log-probabilities say so, and a mix-up otherwise. The generator's own processor time is
-reported because it shares the cores with the server. Then four times as many clients overload the server, which must
-refuse quickly and recover. Without --sentences, dates in forty locales are translated.
+more alone: rounding depends on what stands in a batch with a sentence, so two nearly equal hypotheses may change
+places; that is a tie if the model's own log-probabilities say so, and a mix-up otherwise. The generator's own processor
+time is reported because it shares the cores with the server. Then four times as many clients overload the server, which
+must refuse quickly and recover. Without --sentences, dates in forty locales are translated.
 """
 
 from __future__ import annotations
@@ -249,9 +249,14 @@ def mixed_up(run: Path, differing: list[tuple[str, str]]) -> tuple[int, int]:
     return len(differing) - ties, ties
 
 
-def percentile(values: list[float], share: float) -> float:
-    """Return the value below which such a share lies, in milliseconds."""
-    return round(1000 * sorted(values)[min(len(values) - 1, int(share * len(values)))], 1) if values else float("nan")
+def percentile(values: list[float], share: float) -> float | None:
+    """Return the value below which such a share lies, in milliseconds; None if there are no values."""
+    return round(1000 * sorted(values)[min(len(values) - 1, int(share * len(values)))], 1) if values else None
+
+
+def milliseconds(value: float | None) -> str:
+    """Return a time for the table."""
+    return "" if value is None else f"{value:,.0f} ms"
 
 
 def summary(load: Load, run: Path) -> dict[str, Any]:
@@ -308,11 +313,11 @@ def table(results: dict[str, Any]) -> str:
     for name, factor in (("load", 1), ("overload", 4), ("recovery", 1)):
         one = results[name]
         memory = one["memory_mib"]
+        times = " | ".join(milliseconds(one[key]) for key in ("p50_ms", "p99_ms", "refused_p99_ms"))
         rows.append(
             f"| {name} | {factor * results['clients']} | {one['requests']:,} | {one['sentences_per_second']:,.0f} | "
-            f"{one['errors']} | {one['mixed_up']} | {one['ties']} | {one['refused']:,} | {one['p50_ms']:.0f} ms | "
-            f"{one['p99_ms']:.0f} ms | {one['refused_p99_ms']:.0f} ms | {one['generator_processor_share']:.2f} | "
-            f"{one['server_processor_share']:.2f} | "
+            f"{one['errors']} | {one['mixed_up']} | {one['ties']} | {one['refused']:,} | {times} | "
+            f"{one['generator_processor_share']:.2f} | {one['server_processor_share']:.2f} | "
             f"{memory['median_of_first_half']:.0f} → {memory['median_of_second_half']:.0f} MiB |"
         )
     return "\n".join(rows)

@@ -1,6 +1,6 @@
 """Make the pictures of the page anew: serve a run with the real command, and photograph its views in Chromium.
 
-python docs/screenshots.py en-und=runs/dates "15 novembre 2026"
+python docs/screenshots.py mul-iso=runs/dates "dimanche 15 novembre 2026"
 """
 
 from __future__ import annotations

@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from manyheads.decoding.translator import Translator as Translator
     from manyheads.encoding.bert import Bert as Bert
     from manyheads.errors import ManyheadsError as ManyheadsError
+    from manyheads.inspection.inspector import Inspector as Inspector
     from manyheads.models.transformer import Transformer as Transformer
 
 __version__ = "0.1.0"
 
 _PLACES = {
     "Bert": "manyheads.encoding.bert",
+    "Inspector": "manyheads.inspection.inspector",
     "ManyheadsError": "manyheads.errors",
     "Mask": "manyheads.attention.masks",
     "MultiHeadAttention": "manyheads.attention.multi_head",

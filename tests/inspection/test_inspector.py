@@ -284,6 +284,19 @@ def test_a_bert_says_what_it_has_not(reader, call, word):
         call(reader)
 
 
+def test_bertviz_gets_a_list_of_layers_for_each_kind_and_as_many_tokens_as_they_have(inspector, reader):
+    seen = inspector.everything(TEXT)
+    given = seen.for_bertviz()
+    sides = {"encoder": ("encoder", "encoder"), "decoder": ("decoder", "decoder"), "cross": ("decoder", "encoder")}
+    for kind, (queries, keys) in sides.items():
+        layers = given[f"{kind}_attention"]
+        shape = (1, seen.heads, len(given[f"{queries}_tokens"]), len(given[f"{keys}_tokens"]))
+        assert [tuple(layer.shape) for layer in layers] == [shape] * seen.layers[kind]
+        assert np.array_equal(layers[-1][0].numpy(), seen.attention[kind][-1])
+    alone = reader.everything("a b").for_bertviz()
+    assert set(alone) == {"attention", "tokens"} and alone["attention"][0].shape[-1] == len(alone["tokens"])
+
+
 # --- Positions -------------------------------------------------------------------------------------------------------
 
 

@@ -1,68 +1,15 @@
-"""A real server on a free port, in a thread of this process, with tiny models."""
+"""Two tiny runs, and a real server of them."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import httpx
 import pytest
 
 from manyheads.decoding.translator import Translator
-from manyheads.serving.directions import Direction, Directions
-from manyheads.serving.options import ServerOptions
-from manyheads.serving.server import address, listen, make_server
-from manyheads.serving.service import Service
 from run_folders import make_run
-
-PATIENCE = 60
-
-
-@dataclass(frozen=True)
-class Running:
-    """A server that is running."""
-
-    url: str
-    service: Service
-    stop: Callable[[], None]
-    ended: Callable[[], bool]
-
-    def post(self, path: str, **settings: Any) -> httpx.Response:
-        return httpx.post(self.url + path, timeout=PATIENCE, **settings)
-
-    def get(self, path: str, **settings: Any) -> httpx.Response:
-        return httpx.get(self.url + path, timeout=PATIENCE, **settings)
-
-    def translate(self, q: object, *, source: str = "en", target: str = "de", **more: Any) -> httpx.Response:
-        return self.post("/translate", json={"q": q, "source": source, "target": target, **more})
-
-    def is_healthy(self) -> bool:
-        return self.get("/health").json() == {"status": "ok"} and self.translate("1 May 2020").status_code == 200
-
-
-@contextmanager
-def serving(runs: list[Path | str], **options: Any) -> Iterator[Running]:
-    """Serve runs until the end of the block."""
-    directions = Directions([Direction.parse(str(run)) for run in runs])
-    server = make_server(directions, ServerOptions(port=0, **options))
-    listening = listen("127.0.0.1", 0)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-    thread.start()
-    while not server.started:
-        assert thread.is_alive(), "the server ended at once"
-
-    def stop() -> None:
-        server.should_exit = True
-
-    with listening:
-        yield Running(address(listening), server.config.app.state.service, stop, lambda: not thread.is_alive())
-        stop()
-        thread.join(PATIENCE)
-        assert not thread.is_alive(), "the server did not stop"
+from served import Running, serving
 
 
 @pytest.fixture(scope="session")

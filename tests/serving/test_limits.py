@@ -2,41 +2,15 @@
 
 from __future__ import annotations
 
-import threading
+import shutil
+import socket
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
-from serving.conftest import PATIENCE, serving
-
-
-@contextmanager
-def held(running):
-    """Hold the model of en → de up until the end of the block."""
-    assert running.translate("1 May 2020").status_code == 200  # the model is loaded
-    worker = next(iter(running.service._workers.values()))
-    busy, may_go_on, work = threading.Event(), threading.Event(), worker._batcher._work
-
-    def hold(sentences, candidates):
-        busy.set()
-        assert may_go_on.wait(PATIENCE)
-        return work(sentences, candidates)
-
-    worker._batcher._work = hold
-    try:
-        yield busy
-    finally:
-        may_go_on.set()
-        worker._batcher._work = work
-
-
-def wait_until(happened) -> None:
-    deadline = threading.Event()
-    threading.Timer(PATIENCE, deadline.set).start()
-    while not happened():
-        assert not deadline.is_set()
+from served import PATIENCE, held, serving, wait_until
 
 
 def test_too_many_requests_at_once_are_told_to_come_back(runs):
@@ -75,6 +49,15 @@ def test_a_request_that_takes_too_long_is_told_so(runs):
         assert int(answer.headers["retry-after"]) >= 1
 
 
+def test_a_body_that_does_not_arrive_is_told_so(runs):
+    with serving([runs["there"]], request_seconds=0.2) as server:
+        place = urlsplit(server.url)
+        with socket.create_connection((place.hostname, place.port)) as connection:
+            connection.settimeout(PATIENCE)
+            connection.sendall(b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+            assert connection.recv(1000).startswith(b"HTTP/1.1 408")
+
+
 def test_each_client_has_so_many_requests_in_a_minute(runs):
     with serving([runs["there"]], request_limit=3) as server:
         answers = [server.translate("1 May 2020") for _ in range(4)]
@@ -105,8 +88,6 @@ def test_with_keys_only_who_has_one_may_translate(runs, tmp_path):
 
 
 def test_a_run_that_cannot_be_loaded_is_the_servers_fault(runs, tmp_path):
-    import shutil
-
     broken = tmp_path / "broken"
     shutil.copytree(runs["there"], broken)
     (broken / "model.safetensors").write_bytes(b"nonsense")

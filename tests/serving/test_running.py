@@ -15,8 +15,7 @@ import pytest
 from manyheads.errors import ManyheadsError
 from manyheads.serving.logs import JsonLines
 from manyheads.serving.options import ServerOptions, build_options, options_table, variable
-from serving.conftest import PATIENCE, serving
-from serving.test_limits import held
+from served import PATIENCE, held, serving
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "serving.md"
 SECRET = "1 May 2020 unmistakable"
@@ -76,6 +75,16 @@ def test_every_option_is_an_environment_variable(background, runs, monkeypatch):
     assert httpx.get(f"{url}/frontend/settings").json()["charLimit"] == 5
     assert [one["code"] for one in httpx.get(f"{url}/languages").json()] == ["de", "en", "fr", "it"]
     assert command.end(signal.SIGTERM).code == 0
+
+
+def test_serving_needs_no_torch_before_somebody_looks_inside(background, runs):
+    command, url = started(background, runs["there"])
+    assert ask(url).status_code == 200
+    loaded = Path(f"/proc/{command.process.pid}/maps")
+    if not loaded.exists():
+        pytest.skip("this system does not show what a process has loaded")
+    assert "ctranslate2" in loaded.read_text()
+    assert "libtorch" not in loaded.read_text()
 
 
 def test_help_shows_every_option_and_its_variable(process):

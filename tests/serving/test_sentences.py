@@ -57,6 +57,10 @@ def test_a_long_sentence_is_cut_between_words(words):
     assert [word for sentence in found.sentences for word in sentence.split()] == words
 
 
+def test_full_stops_in_a_row_are_one_end():
+    assert outline("a..... B?!? C", longest=500).sentences == ["a.....", "B?!?", "C"]
+
+
 def test_a_word_that_is_too_long_is_refused():
     with pytest.raises(ManyheadsError, match="a word of more than 10 characters"):
         outline("short " + "x" * 11, longest=10)

@@ -65,7 +65,7 @@ class Batcher:
         mine = [Waiting(one, candidates, running.create_future()) for one in sentences]
         self._waiting.extend(mine)
         self._arrived.set()
-        if self._loop is None:
+        if self._loop is None or self._loop.done():
             self._loop = asyncio.create_task(self._serve())
         return await asyncio.gather(*(one.answer for one in mine))  # cancelled, it cancels what still waits
 

@@ -183,6 +183,7 @@ class Block:
         """Yield the place of each mark in what is written; none stands before the one that was before it."""
         starts = [0, *accumulate(source for source, _, _ in spans)]
         written = [0, *accumulate(len(target) for _, _, target in spans)]
+        edges: dict[int, _Edges] = {}
         last_source, last = 0, 0
         for offset, piece in self.marks:
             span = max(0, bisect_left(starts, offset + (piece.kind != "close")) - 1)
@@ -193,16 +194,29 @@ class Block:
                 place = written[span] + (len(target) if inside == source and source else min(inside, len(target)))
             else:
                 beyond = last - written[span] + (piece.kind == "close" and offset > last_source)
-                place = written[span] + _edge(target, inside / source, piece.kind, beyond)
+                if span not in edges:
+                    edges[span] = _Edges(target)
+                place = written[span] + edges[span].nearest(inside / source, piece.kind, beyond)
             last_source, last = offset, max(place, last)
             yield last
 
 
-def _edge(text: str, share: float, kind: Kind, beyond: int) -> int:
-    """Return the edge of a word nearest to a share of the way: an end for a closing tag, else a beginning."""
-    edges = [word.end() if kind == "close" else word.start() for word in _WORD.finditer(text)]
-    allowed = [edge for edge in edges if edge >= beyond] or [len(text)]
-    return min(allowed, key=lambda edge: abs(edge - share * len(text)))
+class _Edges:
+    """The edges of the words in a sentence: beginnings for opening tags, ends for closing ones."""
+
+    def __init__(self, text: str) -> None:
+        words = list(_WORD.finditer(text))
+        self._length = len(text)
+        self._begins = [word.start() for word in words]
+        self._ends = [word.end() for word in words]
+
+    def nearest(self, share: float, kind: Kind, beyond: int) -> int:
+        """Return the edge nearest to a share of the way that is not before a place; the end where there is none."""
+        edges = self._ends if kind == "close" else self._begins
+        aim = share * self._length
+        after = bisect_left(edges, max(aim, beyond))
+        near = [edge for edge in edges[max(0, after - 1) : after + 1] if edge >= beyond]
+        return min(near, key=lambda edge: abs(edge - aim), default=self._length)
 
 
 def _escape(text: str) -> str:

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from manyheads.errors import ManyheadsError
 
 _LINE = re.compile(r"[^\n\r\t\v\f\x1c-\x1e\x85\u2028\u2029]+")
-_END = re.compile(r"(?P<mark>[.!?…]+)[\"'”’»)\]]*(?=\s)|[。！？｡]+[」』”’）\"')\]]*")
+# Marks are looked at once, from their first: ten thousand full stops in a row must not cost the square of that.
+_END = re.compile(r"(?<![.!?…])(?P<mark>[.!?…]++)[\"'”’»)\]]*(?=\s)|[。！？｡]+[」』”’）\"')\]]*")
 _LAST_WORD = re.compile(r"[^\s(\[\"'«“„‘]+$")
 _CUT = re.compile(r"\s+|(?<=[,;:、，；：])")
 
@@ -74,7 +75,9 @@ def _stops(text: str, start: int, end: int) -> Iterator[int]:
             yield found.end()
             continue
         following = _next_letter(text, found.end(), end)
-        if following.islower() or (mark == "." and _is_abbreviation(text[start : found.start()])):
+        if following.islower() or (
+            mark == "." and _is_abbreviation(text[max(start, found.start() - 40) : found.start()])
+        ):
             continue
         yield found.end()
 
@@ -83,12 +86,12 @@ def _next_letter(text: str, start: int, end: int) -> str:
     """Return the first character that is no white space, or nothing."""
     while start < end and text[start].isspace():
         start += 1
-    return text[start:end][:1]
+    return text[start] if start < end else ""
 
 
 def _is_abbreviation(before: str) -> bool:
     """Whether the full stop behind this text belongs to its last word."""
-    found = _LAST_WORD.search(before[-40:])
+    found = _LAST_WORD.search(before)
     if found is None:
         return False
     word = found[0].replace(".", "").lower()

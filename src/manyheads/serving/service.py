@@ -59,18 +59,23 @@ class Service:
         """Finish what was begun."""
         await asyncio.gather(*(worker.close() for worker in self._workers.values()))
 
-    def documents(self, texts: Sequence[str], form: str) -> list[Document]:
-        """Take texts apart, within the limits."""
-        limits = self.options
-        if len(texts) > limits.batch_limit:
-            raise too_long(len(texts), limits.batch_limit)
+    def check_size(self, texts: Sequence[str]) -> int:
+        """Refuse too many texts or characters; return how many characters there are."""
+        if len(texts) > self.options.batch_limit:
+            raise too_long(len(texts), self.options.batch_limit)
         characters = sum(map(len, texts))
-        if characters > limits.char_limit:
-            raise too_long(characters, limits.char_limit)
-        if form not in ("text", "html"):
-            raise Refusal(400, f"{form} format is not supported")
-        longest = limits.sentence_limit
-        return [Markup(text, longest=longest) if form == "html" else outline(text, longest=longest) for text in texts]
+        if characters > self.options.char_limit:
+            raise too_long(characters, self.options.char_limit)
+        return characters
+
+    async def documents(self, texts: Sequence[str], form: str) -> list[Document]:
+        """Take texts apart; markup in a thread, since some of it takes a parser long."""
+        longest = self.options.sentence_limit
+        if form == "text":
+            return [outline(text, longest=longest) for text in texts]
+        if form == "html":
+            return [await asyncio.to_thread(Markup, text, longest=longest) for text in texts]
+        raise Refusal(400, f"{form} format is not supported")
 
     async def detect(self, text: str, *, among: Sequence[str] | None = None) -> list[Detection]:
         """Return the languages a text may be in, most probable first."""

@@ -37,8 +37,7 @@ def translating(service: Service) -> APIRouter:
         """Say which of the served languages a text is in, most probable first."""
         async with admission.admitted(request) as fields:
             text = fields.text("q")
-            service.documents([text], "text")  # within the limits
-            request.state.facts["characters"] = len(text)
+            request.state.facts["characters"] = service.check_size([text])
             return [one.to_json() for one in await admission.attended(request, service.detect(text))]
 
     @router.get("/languages", responses=schemas.answers(schemas.LANGUAGES, errors=False))
@@ -60,10 +59,10 @@ async def _translate(service: Service, fields: Fields, facts: dict[str, Any]) ->
     source, target = fields.text("source"), fields.text("target")
     alternatives = _alternatives(fields, service.options.alternatives_limit)
     texts = asked if isinstance(asked, list) else [asked]
-    documents = service.documents(texts, fields.choice("format", "text"))
+    characters = service.check_size(texts)
+    documents = await service.documents(texts, fields.choice("format", "text"))
     sample = "\n".join(sentence for document in documents for sentence in document.sentences)
     direction, detected = await service.direction(source, target, sample)
-    characters = sum(map(len, texts))
     facts |= {"direction": str(direction), "characters": characters, "texts": len(texts)}
     facts["sentences"] = sum(len(document.sentences) for document in documents)
     service.meter.characters.labels(str(direction)).inc(characters)

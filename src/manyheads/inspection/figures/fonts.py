@@ -34,7 +34,7 @@ def _note(characters: str) -> None:
     """Say once that some characters cannot be drawn."""
     some = characters if len(characters) <= 12 else f"{characters[:12]}…"
     print(
-        f"No installed font has {some}: these appear as boxes. Install one that has them (Noto Sans comes for every script).",
+        f"No installed font has {some}: these appear as boxes. Noto Sans comes for every script.",
         file=sys.stderr,
     )
 

@@ -19,10 +19,10 @@ const queries = () => (chosen.kind === "encoder" ? data.source_tokens : data.tar
 const keys = () => (chosen.kind === "decoder" ? data.target_inputs : data.source_tokens);
 const layer = () => data.attention[chosen.kind][chosen.layer];
 
-// The weights [queries][keys] of the chosen head, or the mean of all.
-function weights() {
-  if (chosen.head >= 0) return layer()[chosen.head];
-  return queries().map((_, q) => keys().map((_, k) => layer().reduce((sum, head) => sum + head[q][k], 0) / data.heads));
+// What one token looks at [keys]: in the chosen head, or in the mean of all.
+function weights(query) {
+  if (chosen.head >= 0) return layer()[chosen.head][query];
+  return keys().map((_, key) => layer().reduce((sum, head) => sum + head[query][key], 0) / data.heads);
 }
 
 function paint(cell, weight) {
@@ -58,7 +58,8 @@ function drawMatrix() {
   const head = element("thead");
   head.append(top);
   const body = element("tbody");
-  weights().forEach((row, number) => {
+  queries().forEach((_, number) => {
+    const row = weights(number);
     const line = element("tr");
     line.addEventListener("pointerenter", () => look(number));
     line.append(element("th", shown(queries()[number]), { scope: "row", dir: "auto" }));
@@ -85,7 +86,7 @@ function look(number) {
   chosen.query = number;
   [...place("queries").children].forEach((one, index) => one.setAttribute("aria-pressed", index === number));
   [...place("matrix").tBodies[0].rows].forEach((one, index) => one.classList.toggle("chosen", index === number));
-  const row = weights()[number];
+  const row = weights(number);
   const verb = chosen.kind === "encoder" ? "reads" : "writes";
   place("keys-title").textContent = `While it ${verb} \u201c${shown(queries()[number])}\u201d, it looks at`;
   place("keys").replaceChildren(...keys().map((token, key) => paint(element("span", shown(token), { class: "token", title: row[key].toFixed(3), dir: "auto" }), row[key])));
