@@ -73,6 +73,14 @@ def test_typing_shows_the_translation_its_score_and_the_alternatives(visit: Visi
     assert (asked["q"], asked["source"], asked["target"]) == (TEXT, "en", "de")
 
 
+def test_no_more_alternatives_are_asked_for_than_the_server_allows(visit: Visit, server: StandIn):
+    server.settings["alternativesLimit"] = 1
+    page = visit.open(q=TEXT)
+    expect(page.locator("#output")).to_have_text(translation(TEXT))
+    expect(page.locator(".alternatives li")).to_have_count(1)
+    assert server.bodies("/translate")[-1]["alternatives"] == 1
+
+
 def test_fast_typing_is_sent_once(visit: Visit, server: StandIn):
     page = visit.open()
     page.locator("#input").focus()

@@ -54,6 +54,7 @@ TRANSLATION = record(
 )
 SETTINGS = record(
     {
+        "alternativesLimit": {"type": "integer"},
         "apiKeys": {"type": "boolean"},
         "charLimit": {"type": "integer"},
         "filesTranslation": {"type": "boolean"},

@@ -106,6 +106,7 @@ class Service:
         source, target = self.directions.sources[0], self.directions.targets[0]
         keys = self.options.api_keys is not None
         return {
+            "alternativesLimit": self.options.alternatives_limit,  # ours: how many the page may ask for
             "apiKeys": keys,
             "charLimit": self.options.char_limit,
             "filesTranslation": False,

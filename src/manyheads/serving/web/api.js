@@ -69,7 +69,8 @@ export function createApi(key) {
    */
   function post(path, body, signal) {
     const whole = key() ? { ...body, api_key: key() } : body;
-    return ask(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(whole), signal });
+    const headers = { "Content-Type": "application/json" };
+    return ask(path, { method: "POST", headers, body: JSON.stringify(whole), signal });
   }
 
   return {
@@ -121,7 +122,8 @@ export function createApi(key) {
      * @param {AbortSignal} signal
      * @returns {Promise<object>}
      */
-    beam: async ({ q, source, target }, beam, signal) => (await post("beam", { q, source, target, beam }, signal)).json(),
+    beam: async ({ q, source, target }, beam, signal) =>
+      (await post("beam", { q, source, target, beam }, signal)).json(),
 
     /**
      * Fetch the sinusoids and their dot products.
@@ -130,6 +132,7 @@ export function createApi(key) {
      * @param {AbortSignal} signal
      * @returns {Promise<{encodings: number[][], dot_products: number[][]}>}
      */
-    positions: async (length, width, signal) => (await ask(`positions?length=${length}&width=${width}`, { signal })).json(),
+    positions: async (length, width, signal) =>
+      (await ask(`positions?length=${length}&width=${width}`, { signal })).json(),
   };
 }

@@ -19,6 +19,7 @@ const LABELS = {
   decoder: { k: "Already read, looked at", q: "Being written, looking" },
 };
 const HINT = "Hover or focus a word to see what each head looks at.";
+const SQUARES = "Beside a chosen word’s partners stands one square for each head, left to right.";
 
 /**
  * Say in a sentence what a token looks at, or what looks at it.
@@ -50,7 +51,8 @@ function describeCell(attention, head, { query, key }) {
   const table = tableFor(attention, head);
   const weight = table.values[query * table.columns + key];
   const who = attention.heads[head] ? `head ${head + 1}` : "the strongest head";
-  return `${quoted(attention.queries[query])} looks at ${quoted(attention.keys[key])} with weight ${weight.toFixed(3)} (${who}).`;
+  const pair = `${quoted(attention.queries[query])} looks at ${quoted(attention.keys[key])}`;
+  return `${pair} with weight ${weight.toFixed(3)} (${who}).`;
 }
 
 /**
@@ -77,7 +79,7 @@ export function createAttentionView(store, api, root) {
   const multiples = createMultiples((head) => store.set({ head }));
   const pictures = make("div", { class: "pictures" },
     make("figure", { class: "card" }, make("figcaption", { text: "Lines" }), lines.element,
-      make("p", { class: "note", text: "Beside a chosen word’s partners stands one square for each head, left to right." })),
+      make("p", { class: "note", text: SQUARES })),
     make("figure", { class: "card" }, make("figcaption", { text: "Matrix" }), matrix.element, legend));
   const content = make("div", { class: "content", hidden: true }, multiples.element, readout, pictures);
   root.append(make("div", { class: "toolbar" }, kinds, layers), loader.message, empty, content);
@@ -121,7 +123,8 @@ export function createAttentionView(store, api, root) {
     lines.emphasise(real, active, chosen);
     matrix.show(attention, real, active);
     multiples.emphasise(real, active);
-    readout.textContent = cell ? describeCell(attention, real, cell) : active ? describe(attention, real, active) : HINT;
+    if (cell) readout.textContent = describeCell(attention, real, cell);
+    else readout.textContent = active ? describe(attention, real, active) : HINT;
   }
 
   /** Offer the layers of the kind. */
@@ -131,7 +134,10 @@ export function createAttentionView(store, api, root) {
     const options = Array.from({ length: counts[kind] }, (_, at) => ({ value: String(at), label: String(at + 1) }));
     const group = layers.firstElementChild;
     if (group && group.querySelectorAll("input").length === options.length) checkChoice(group, String(layer));
-    else layers.replaceChildren(makeChoice("layer", "Layer", options, String(layer), (value) => store.set({ layer: Number(value) })));
+    else {
+      const choose = (value) => store.set({ layer: Number(value) });
+      layers.replaceChildren(makeChoice("layer", "Layer", options, String(layer), choose));
+    }
   }
 
   /**

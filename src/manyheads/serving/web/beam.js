@@ -5,6 +5,7 @@ import { createLoader } from "./loading.js";
 import { scored } from "./pieces.js";
 import { drawTree } from "./tree.js";
 
+const EMPTY = "Type a sentence above, and see which translations the search weighed.";
 const WIDTHS = [1, 2, 3, 4, 5, 6, 8];
 
 /**
@@ -15,9 +16,12 @@ const WIDTHS = [1, 2, 3, 4, 5, 6, 8];
  */
 function hypothesisRows(hypotheses, { highlight, hold }) {
   return hypotheses.map(({ text, score, log_probability: logProbability, node }) => {
-    const trace = { onfocus: () => hold(node), onblur: () => hold(null) };
+    const button = make("button", {
+      type: "button", class: "hypothesis", dir: "auto", text: text || "(nothing)",
+      onfocus: () => hold(node), onblur: () => hold(null),
+    });
     return make("tr", { onpointerenter: () => highlight(node), onpointerleave: () => highlight(null) },
-      make("td", {}, make("button", { type: "button", class: "hypothesis", dir: "auto", text: text || "(nothing)", ...trace })),
+      make("td", {}, button),
       make("td", { class: "number", text: scored(score) }),
       make("td", { class: "number", text: scored(logProbability) }));
   });
@@ -29,8 +33,9 @@ function hypothesisRows(hypotheses, { highlight, hold }) {
  */
 function makeLegend() {
   const meanings = { best: "path of the translation", kept: "kept", finished: "finished", dropped: "dropped" };
-  return make("ul", { class: "tree-legend", "aria-label": "Legend" }, ...Object.entries(meanings).map(([state, meaning]) =>
-    make("li", {}, make("span", { class: `swatch ${state}`, "aria-hidden": "true" }), meaning)));
+  const items = Object.entries(meanings).map(([state, meaning]) =>
+    make("li", {}, make("span", { class: `swatch ${state}`, "aria-hidden": "true" }), meaning));
+  return make("ul", { class: "tree-legend", "aria-label": "Legend" }, ...items);
 }
 
 /**
@@ -41,9 +46,10 @@ function makeLegend() {
  */
 export function createBeamView(store, api, root) {
   const loader = createLoader(root);
-  const empty = make("p", { class: "empty", text: "Type a sentence above, and see which translations the search weighed." });
-  const width = make("select", { id: "beam-width" }, ...WIDTHS.map((beam) => make("option", { value: beam, text: String(beam) })));
-  const stage = make("div", { class: "stage card", tabindex: 0, role: "region", "aria-label": "Tree of the beam search" });
+  const empty = make("p", { class: "empty", text: EMPTY });
+  const options = WIDTHS.map((beam) => make("option", { value: beam, text: String(beam) }));
+  const width = make("select", { id: "beam-width" }, ...options);
+  const stage = make("div", { class: "stage card", tabindex: 0, role: "region", "aria-label": "Tree of the search" });
   const body = make("tbody");
   const head = make("thead", {}, make("tr", {}, ...["Hypothesis", "Score", "Log-probability"].map((text, at) =>
     make("th", { scope: "col", class: at ? "number" : null, text }))));

@@ -1,6 +1,6 @@
 /**
- * Colour scales. Their stops are in style.css, so that light and dark have their own; lightness changes steadily along a
- * scale, which keeps it readable without colour vision and in print.
+ * Colour scales. Their stops are in style.css, so that light and dark have their own; lightness changes steadily along
+ * a scale, which keeps it readable without colour vision and in print.
  */
 
 const SHADES = 256;

@@ -1,4 +1,4 @@
-/** Painting a table of numbers as cells: one pixel each, then enlarged, so that 200 × 200 cells cost no more than a few. */
+/** Painting a table of numbers as cells: one pixel each, then enlarged, so that 40,000 cells cost as little as a few. */
 
 import { shadeOf } from "./colours.js";
 

@@ -13,7 +13,8 @@ export const AUTO = "auto";
  * @returns {Language[]}
  */
 export function targetsOf(languages, source) {
-  const codes = new Set(languages.filter(({ code }) => source === AUTO || code === source).flatMap(({ targets }) => targets));
+  const sources = languages.filter(({ code }) => source === AUTO || code === source);
+  const codes = new Set(sources.flatMap(({ targets }) => targets));
   const others = [...codes].filter((code) => code !== source);
   const names = new Map(languages.map(({ code, name }) => [code, name]));
   return (others.length ? others : [...codes]).map((code) => ({ code, name: names.get(code) ?? code, targets: [] }));

@@ -35,8 +35,8 @@ function linesOf(table, place) {
  * Stroke lines, the faint ones first.
  * @param {CanvasRenderingContext2D} context
  * @param {{query: number, key: number, weight: number}[]} lines
- * @param {{left: number, right: number, pitch: {q: number, k: number}}} place where lines begin and end, and how far apart
- *   the tokens of each side are
+ * @param {{left: number, right: number, pitch: {q: number, k: number}}} place where lines begin and end, and how far
+ *   apart the tokens of each side are
  */
 function strokeLines(context, lines, { left, right, pitch }) {
   const middle = (left + right) / 2;
@@ -100,6 +100,7 @@ export function createLines({ onHover, onChoose }) {
     make("div", { class: "lines-body" }, columns.k.element, middle, columns.q.element));
   const shown = { attention: null, head: null, active: null, chosen: null };
 
+  /** Draw squares and lines, and shade the words. */
   const draw = oncePerFrame(() => {
     const { attention, head, active } = shown;
     if (!attention || !element.isConnected) return;
@@ -107,7 +108,8 @@ export function createLines({ onHover, onChoose }) {
     const row = columns.k.element.firstElementChild?.offsetHeight ?? 0;
     const width = middle.clientWidth;
     const height = row * Math.max(queries.length, keys.length);
-    const pitch = { q: height / queries.length, k: height / keys.length }; // the shorter column spreads beside the longer
+    // The shorter column spreads beside the longer.
+    const pitch = { q: height / queries.length, k: height / keys.length };
     const context = sharpContext(canvas, width, height);
     const table = tableFor(attention, head);
     const size = Math.max(3, Math.min(9, (width * 0.3) / heads.length));
@@ -116,7 +118,8 @@ export function createLines({ onHover, onChoose }) {
     const [before, after] = [active?.side === "q" ? reserved : edge, active?.side === "k" ? reserved : edge];
     if (active) {
       const x = active.side === "q" ? edge : width - reserved + edge;
-      paintSquares(context, heads.map((one) => weightsAt(one, active)), { x, size, row, pitch: active.side === "q" ? pitch.k : pitch.q });
+      const place = { x, size, row, pitch: active.side === "q" ? pitch.k : pitch.q };
+      paintSquares(context, heads.map((one) => weightsAt(one, active)), place);
     }
     strokeLines(context, linesOf(table, active), { left: before, right: width - after, pitch });
     columns.k.shade(active?.side === "q" ? weightsAt(table, active) : null);

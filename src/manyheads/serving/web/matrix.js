@@ -74,6 +74,7 @@ export function createMatrix({ onHover, onChoose }) {
   const element = make("div", { class: "matrix" }, canvas);
   const shown = { attention: null, head: null, active: null, layout: null };
 
+  /** Draw cells, labels and the frame around what is active. */
   const draw = oncePerFrame(() => {
     const { attention, head, active } = shown;
     const width = element.clientWidth;

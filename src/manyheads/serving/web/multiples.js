@@ -24,9 +24,11 @@ export function createMultiples(onChoose) {
     const canvas = make("canvas", { "aria-hidden": "true" });
     const caption = make("span", { class: "multiple-caption", dir: "auto" });
     const name = make("span", { class: "multiple-name", text: head === null ? "All heads" : `Head ${head + 1}` });
-    return { head, input, canvas, caption, element: make("label", { class: "multiple" }, input, canvas, name, caption) };
+    const card = make("label", { class: "multiple" }, input, canvas, name, caption);
+    return { head, input, canvas, caption, element: card };
   }
 
+  /** Draw every small matrix. */
   const draw = oncePerFrame(() => {
     if (!shown.attention) return;
     const scale = weightScale();

@@ -11,6 +11,16 @@ const LENGTH = 50;
 const WIDTH = 128;
 
 /**
+ * Return which of some cells in a row a share of their whole length falls into.
+ * @param {number} share
+ * @param {number} count
+ * @returns {number}
+ */
+function cellAt(share, count) {
+  return Math.min(count - 1, Math.max(0, Math.floor(share * count)));
+}
+
+/**
  * Make a heat map with a caption that tells the number under the pointer.
  * @param {object} wishes
  * @param {string} wishes.title
@@ -26,10 +36,12 @@ function createMap({ title, text, name, ratio, signed }) {
   const readout = make("p", { class: "note", text: hint });
   const least = make("span");
   const most = make("span");
-  const legend = make("p", { class: "legend" }, least, make("span", { class: signed ? "legend-bar signed" : "legend-bar", "aria-hidden": "true" }), most);
-  const element = make("figure", { class: "card" }, make("figcaption", { text: title }), make("p", { text }), place, readout, legend);
+  const bar = make("span", { class: signed ? "legend-bar signed" : "legend-bar", "aria-hidden": "true" });
+  const element = make("figure", { class: "card" }, make("figcaption", { text: title }), make("p", { text }), place,
+    readout, make("p", { class: "legend" }, least, bar, most));
   const shown = { table: null, low: 0, high: 1 };
 
+  /** Draw the cells. */
   const draw = oncePerFrame(() => {
     const { table, low, high } = shown;
     if (!table || place.clientWidth === 0) return;
@@ -43,8 +55,8 @@ function createMap({ title, text, name, ratio, signed }) {
   canvas.addEventListener("pointermove", (event) => {
     const { table } = shown;
     if (!table) return;
-    const row = Math.min(table.rows - 1, Math.max(0, Math.floor((event.offsetY / canvas.clientHeight) * table.rows)));
-    const column = Math.min(table.columns - 1, Math.max(0, Math.floor((event.offsetX / canvas.clientWidth) * table.columns)));
+    const row = cellAt(event.offsetY / canvas.clientHeight, table.rows);
+    const column = cellAt(event.offsetX / canvas.clientWidth, table.columns);
     readout.textContent = `${name(row, column)}: ${rounded(table.values[row * table.columns + column], 3)}`;
   });
   canvas.addEventListener("pointerleave", () => (readout.textContent = hint));
@@ -79,7 +91,7 @@ export function createPositionsView(store, api, root) {
   const loader = createLoader(root);
   const encodings = createMap({
     title: `Positional encodings, ${LENGTH} × ${WIDTH}`,
-    text: "A row for each position, a column for each dimension: sine at even, cosine at odd ones, each pair slower than the last.",
+    text: "A row for each position, a column for each dimension: sine at even, cosine at odd ones, ever slower.",
     name: (row, column) => `position ${row}, dimension ${column}`,
     ratio: 2.2,
     signed: true,

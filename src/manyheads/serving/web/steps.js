@@ -7,6 +7,8 @@ import { paintCells, tableOf } from "./heatmap.js";
 import { createLoader } from "./loading.js";
 import { percent, quoted, running, shown } from "./pieces.js";
 
+const EMPTY = "Type a sentence above, and watch it being translated token by token.";
+const SHADES = "Words: the strongest of all heads. Below: a row for each head, a column for each token.";
 const CANDIDATES = 5;
 const PACE = 700; // milliseconds a step while playing
 
@@ -61,13 +63,13 @@ function buildControls() {
  */
 export function createStepsView(store, api, root) {
   const loader = createLoader(root);
-  const empty = make("p", { class: "empty", text: "Type a sentence above, and watch it being translated token by token." });
+  const empty = make("p", { class: "empty", text: EMPTY });
   const controls = buildControls();
   const written = make("p", { class: "written", dir: "auto" });
   const said = make("p", { class: "visually-hidden", "aria-live": "polite" });
   const candidates = make("ol", { class: "candidates", "aria-label": "Candidates" });
   const chips = make("p", { class: "chips" });
-  const canvas = make("canvas", { role: "img", "aria-label": "What each head of the last layer looks at: a row for each head" });
+  const canvas = make("canvas", { role: "img", "aria-label": "What each head looks at: a row for each head" });
   const heads = make("div", { class: "step-heads" }, canvas);
   const content = make("div", { class: "content", hidden: true },
     make("div", { class: "toolbar", role: "group", "aria-label": "Steps" }, ...Object.values(controls)),
@@ -75,7 +77,7 @@ export function createStepsView(store, api, root) {
     make("div", { class: "pictures" },
       make("section", { class: "card" }, make("h2", { text: "Candidates for this token" }), candidates),
       make("section", { class: "card" }, make("h2", { text: "Where the last layer looks" }), chips, heads,
-        make("p", { class: "note", text: "Words: the strongest of all heads. Below: a row for each head, a column for each token." }))));
+        make("p", { class: "note", text: SHADES }))));
   root.append(loader.message, empty, content);
   let steps = [];
   let complete = false;
@@ -85,6 +87,7 @@ export function createStepsView(store, api, root) {
   /** Return the place of the current step; beyond what has arrived it is the last. */
   const place = () => Math.min(Math.max(1, store.get().step), steps.length);
 
+  /** Show the current step. */
   const draw = oncePerFrame(() => {
     if (steps.length === 0) return;
     const at = place();

@@ -38,11 +38,14 @@ function build() {
     swap: make("button", { type: "button", class: "swap", "aria-label": "Swap languages", title: "Swap languages" },
       make("span", { "aria-hidden": "true", text: "⇄" })),
     input: make("textarea", {
-      id: "input", "aria-label": "Text to translate", placeholder: "Type a sentence …", rows: 3, dir: "auto", spellcheck: "false",
+      id: "input", "aria-label": "Text to translate", placeholder: "Type a sentence …", rows: 3, dir: "auto",
+      spellcheck: "false",
     }),
     detected: make("p", { class: "note", id: "detected", role: "status" }),
     count: make("p", { class: "note count" }),
-    output: make("output", { id: "output", for: "input", dir: "auto", "aria-live": "polite", "aria-label": "Translation", tabindex: 0 }),
+    output: make("output", {
+      id: "output", for: "input", dir: "auto", "aria-live": "polite", "aria-label": "Translation", tabindex: 0,
+    }),
     score: make("p", { class: "note" }),
     alternatives: make("ol", { class: "alternatives", "aria-label": "Alternatives", tabindex: 0 }),
     key: make("input", { type: "password", id: "key", autocomplete: "off" }),
@@ -84,7 +87,8 @@ export function createTranslator(store, api, root, onKey) {
   );
   let languages = [];
   let defaults = {}; // the pair of languages to begin with
-  let limit = -1;
+  let limit = -1; // characters
+  let most = ALTERNATIVES;
   let waiting = 0;
 
   /** Show what the languages are; a pair that the server does not have gives way to one it has. */
@@ -133,7 +137,7 @@ export function createTranslator(store, api, root, onKey) {
     }
     const asked = { q, source, target };
     loader.run(JSON.stringify(asked), async (signal) => {
-      const answer = await api.translate(asked, ALTERNATIVES, signal);
+      const answer = await api.translate(asked, most, signal);
       store.set({ translated: translatedOf(asked, answer) });
     }, () => store.set({ translated: null }));
   }
@@ -179,6 +183,7 @@ export function createTranslator(store, api, root, onKey) {
     const [offered, settings] = await Promise.all([api.languages(), api.settings()]);
     languages = offered;
     limit = settings.charLimit ?? -1;
+    most = Math.min(ALTERNATIVES, settings.alternativesLimit ?? ALTERNATIVES);
     keyRow.hidden = !settings.keyRequired;
     defaults = settings.language ?? {};
     showLanguages();

@@ -1,4 +1,4 @@
-/** The beam as a tree: a column for each step, a row for each rank, the best on top; edges lead from parent to child. */
+/** The beam as a tree: a column for each step, a row for each rank, the best on top; edges lead to the children. */
 
 import { makeSvg } from "./dom.js";
 import { scored, shown } from "./pieces.js";
@@ -13,7 +13,16 @@ const LONGEST = 12; // characters of a label
 const MEANINGS = { best: "returned", finished: "finished", kept: "kept", dropped: "dropped" };
 
 /**
- * @typedef {{id: number, parent: number|null, step: number, token: string, log_probability: number, state: string}} Node
+ * @typedef {object} Node
+ * @property {number} id
+ * @property {number|null} parent
+ * @property {number} step
+ * @property {string} token
+ * @property {number} log_probability
+ * @property {"best"|"finished"|"kept"|"dropped"} state
+ */
+
+/**
  * @typedef {{x: number, y: number, width: number}} Place
  */
 
@@ -82,7 +91,8 @@ function edge(node, places) {
  */
 function box(node, places) {
   const { x, y, width } = places.get(node.id);
-  const meaning = `${shown(node.token)}: ${MEANINGS[node.state] ?? node.state}, log-probability ${scored(node.log_probability)}`;
+  const fate = MEANINGS[node.state] ?? node.state;
+  const meaning = `${shown(node.token)}: ${fate}, log-probability ${scored(node.log_probability)}`;
   return makeSvg("g", { class: `node ${node.state}`, transform: `translate(${x} ${y})`, "data-node": node.id },
     makeSvg("title", { text: meaning }),
     makeSvg("rect", { width, height: NODE, rx: node.state === "finished" ? 3 : NODE / 2 }),
@@ -101,7 +111,11 @@ export function drawTree(nodes) {
   const edges = nodes.filter(({ parent }) => layout.places.has(parent)).map((node) => edge(node, layout.places));
   const boxes = nodes.map((node) => box(node, layout.places));
   const element = makeSvg("svg", {
-    class: "tree", role: "img", width: layout.width, height: layout.height, viewBox: `0 0 ${layout.width} ${layout.height}`,
+    class: "tree",
+    role: "img",
+    width: layout.width,
+    height: layout.height,
+    viewBox: `0 0 ${layout.width} ${layout.height}`,
     "aria-label": `Tree of the beam search with ${nodes.length} nodes; the table below lists where its branches ended`,
   }, ...edges, ...boxes);
 
