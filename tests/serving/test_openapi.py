@@ -22,8 +22,8 @@ def operations(server):
     return [found.ok() for found in schema.get_all_operations()]
 
 
-# What a description cannot say: which languages go together, and how many layers each model has.
-UNDESCRIBED = ("is not available as a target language", "there is no layer")
+# What a description cannot say: which languages go together, how many layers a model has, which texts have no tokens.
+UNDESCRIBED = ("is not available as a target language", "there is no layer", "nothing to look at in an empty text")
 
 
 def check(case) -> None:

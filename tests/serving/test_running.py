@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import signal
 import socket
@@ -21,18 +22,13 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "serving.md"
 SECRET = "1 May 2020 unmistakable"
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return int(listening.getsockname()[1])
-
-
 def started(background, *arguments):
     """Start the real command and wait until it answers."""
-    port = free_port()
-    command = background("serve", *arguments, "--port", port)
-    url = f"http://127.0.0.1:{port}"
-    command.wait_for(lambda: f"at {url}" in command.said())
-    return command, url
+    command = background("serve", *arguments, "--port", 0)
+    command.wait_for(lambda: "(Ctrl-C" in command.said())
+    found = re.search(r"http://\S+", command.said())
+    assert found
+    return command, found[0]
 
 
 def ask(url: str, text: str = SECRET, **more: object) -> httpx.Response:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Query, Request
-from fastapi.responses import StreamingResponse
+from fastapi.responses import Response, StreamingResponse
 
 from manyheads.serving import schemas
 from manyheads.serving.bodies import Fields
@@ -42,14 +42,14 @@ def inspecting(service: Service) -> APIRouter:
             layer=schemas.number("Which layer, from 0.", minimum=0, maximum=MOST_LAYERS, default=0),
         ),
     )
-    async def inspect(request: Request) -> dict[str, Any]:
+    async def inspect(request: Request) -> Response:
         """Return the attention weights of one layer, every head, for one sentence and its translation."""
         async with admission.admitted(request) as fields:
             worker, text = _asked(service, fields, request.state.facts)
             kind, layer = _kind(fields), _within(fields, "layer", 0, 0, MOST_LAYERS)
 
-            def ask(inspector: Inspector) -> dict[str, Any]:
-                return inspector.attention(text, kind=kind, layer=layer, beam=options.beam).to_json()
+            def ask(inspector: Inspector) -> Response:
+                return _answer(inspector.attention(text, kind=kind, layer=layer, beam=options.beam).to_json())
 
             return await admission.attended(request, worker.look(ask))
 
@@ -60,14 +60,14 @@ def inspecting(service: Service) -> APIRouter:
             beam=schemas.number("Hypotheses kept at each step.", minimum=1, maximum=MOST_BEAM, default=4)
         ),
     )
-    async def beam(request: Request) -> dict[str, Any]:
+    async def beam(request: Request) -> Response:
         """Return the beam search for one sentence as a tree."""
         async with admission.admitted(request) as fields:
             worker, text = _asked(service, fields, request.state.facts)
             width = _within(fields, "beam", 4, 1, MOST_BEAM)
 
-            def ask(inspector: Inspector) -> dict[str, Any]:
-                return inspector.beam(text, beam=width).to_json()
+            def ask(inspector: Inspector) -> Response:
+                return _answer(inspector.beam(text, beam=width).to_json())
 
             return await admission.attended(request, worker.look(ask))
 
@@ -94,12 +94,9 @@ def inspecting(service: Service) -> APIRouter:
     async def positions(
         length: int = Query(50, ge=1, le=MOST_POSITIONS, description="Positions."),
         width: int = Query(128, ge=2, le=MOST_WIDTH, multiple_of=2, description="Width of an encoding."),
-    ) -> dict[str, Any]:
+    ) -> Response:
         """Return the sinusoidal positional encodings and their dot products."""
-        from manyheads.inspection.inspector import position_table
-
-        table = await asyncio.to_thread(position_table, length=length, width=width)
-        return table.to_json()
+        return await asyncio.to_thread(_positions, length, width)
 
     return router
 
@@ -131,6 +128,18 @@ def _within(fields: Fields, name: str, default: int, least: int, most: int) -> i
     if not least <= value <= most:
         raise Refusal(400, f"Invalid request: {name} parameter must be from {least} to {most}")
     return value
+
+
+def _positions(length: int, width: int) -> Response:
+    """Return the table of positions."""
+    from manyheads.inspection.inspector import position_table
+
+    return _answer(position_table(length=length, width=width).to_json())
+
+
+def _answer(values: dict[str, Any]) -> Response:
+    """Return values as JSON. Called in a thread: to write a million weights takes long enough for others to notice."""
+    return Response(_line(values), media_type="application/json")
 
 
 async def _next(found: AsyncIterator[Any]) -> Any:  # noqa: ANN401

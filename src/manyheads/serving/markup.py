@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import html
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from html.parser import HTMLParser
 from itertools import accumulate, pairwise
 from typing import Literal
@@ -138,70 +139,7 @@ def read_pieces(markup: str) -> list[Piece]:
     return pieces
 
 
-@dataclass
-class Block:
-    """Text with inline tags in it, which is translated as a whole."""
-
-    text: str = ""
-    marks: list[tuple[int, Piece]] = field(default_factory=list)  # tags, and before which character of the text
-    outline: Outline = field(default_factory=lambda: Outline([], [""]))
-
-    def add(self, piece: Piece) -> None:
-        """Add the next piece."""
-        if piece.kind == "text":
-            # A line break in HTML is a space; one character for one, so that gaps can be written as they were.
-            self.text += html.unescape(piece.raw)
-        else:
-            self.marks.append((len(self.text), piece))
-
-    def close(self, longest: int) -> None:
-        """Find the sentences, once everything is there."""
-        self.outline = outline(re.sub(r"[\n\r\t\f]", " ", self.text), longest=longest)
-
-    def render(self, translations: Sequence[str]) -> str:
-        """Return the block with its tags and the translations in it."""
-        spans = list(self._spans(translations))
-        text = "".join(target for _, _, target in spans)
-        written, done = [], 0
-        for place, piece in zip(self._places(spans), (piece for _, piece in self.marks), strict=True):
-            written += [_escape(text[done:place]), piece.raw]
-            done = place
-        return "".join([*written, _escape(text[done:])])
-
-    def _spans(self, translations: Sequence[str]) -> Iterator[tuple[int, bool, str]]:
-        """Yield gaps and sentences in turn: the length of the source, whether it is a sentence, what is written."""
-        place = 0
-        for number, gap in enumerate(self.outline.gaps):
-            yield len(gap), False, self.text[place : place + len(gap)]  # with its line breaks
-            place += len(gap)
-            if number < len(translations):
-                source = self.outline.sentences[number]
-                yield len(source), True, translations[number]
-                place += len(source)
-
-    def _places(self, spans: list[tuple[int, bool, str]]) -> Iterator[int]:
-        """Yield the place of each mark in what is written; none stands before the one that was before it."""
-        starts = [0, *accumulate(source for source, _, _ in spans)]
-        written = [0, *accumulate(len(target) for _, _, target in spans)]
-        edges: dict[int, _Edges] = {}
-        last_source, last = 0, 0
-        for offset, piece in self.marks:
-            span = max(0, bisect_left(starts, offset + (piece.kind != "close")) - 1)
-            span = min(span, len(spans) - 1)
-            source, is_sentence, target = spans[span]
-            inside = offset - starts[span]
-            if not is_sentence or inside in (0, source):
-                place = written[span] + (len(target) if inside == source and source else min(inside, len(target)))
-            else:
-                beyond = last - written[span] + (piece.kind == "close" and offset > last_source)
-                if span not in edges:
-                    edges[span] = _Edges(target)
-                place = written[span] + edges[span].nearest(inside / source, piece.kind, beyond)
-            last_source, last = offset, max(place, last)
-            yield last
-
-
-class _Edges:
+class Edges:
     """The edges of the words in a sentence: beginnings for opening tags, ends for closing ones."""
 
     def __init__(self, text: str) -> None:
@@ -217,6 +155,86 @@ class _Edges:
         after = bisect_left(edges, max(aim, beyond))
         near = [edge for edge in edges[max(0, after - 1) : after + 1] if edge >= beyond]
         return min(near, key=lambda edge: abs(edge - aim), default=self._length)
+
+
+@dataclass(frozen=True)
+class Span:
+    """A sentence, or a gap between two: where it stands in the source, and where and how it is written."""
+
+    start: int
+    length: int
+    written: int
+    text: str
+    is_sentence: bool
+
+    @cached_property
+    def edges(self) -> Edges:
+        """The edges of the words that are written."""
+        return Edges(self.text)
+
+    def place(self, offset: int, kind: Kind, beyond: int) -> int:
+        """Return where a tag at an offset of the source is written, not before a place."""
+        inside = offset - self.start
+        if inside == 0:
+            return self.written
+        if inside == self.length:
+            return self.written + len(self.text)
+        if not self.is_sentence:
+            return self.written + inside  # a gap is written as it was
+        return self.written + self.edges.nearest(inside / self.length, kind, beyond - self.written)
+
+
+@dataclass
+class Block:
+    """Text with inline tags in it, which is translated as a whole."""
+
+    text: str = ""
+    marks: list[tuple[int, Piece]] = field(default_factory=list)  # tags, and before which character of the text
+    outline: Outline = field(default_factory=lambda: Outline([], [""]))
+
+    def add(self, piece: Piece) -> None:
+        """Add the next piece."""
+        if piece.kind == "text":
+            self.text += html.unescape(piece.raw)
+        else:
+            self.marks.append((len(self.text), piece))
+
+    def close(self, longest: int) -> None:
+        """Find the sentences, once everything is there. A line break in HTML is a space and ends none."""
+        self.outline = outline(re.sub(r"[\n\r\t\f]", " ", self.text), longest=longest)
+
+    def render(self, translations: Sequence[str]) -> str:
+        """Return the block with its tags and the translations in it."""
+        spans = list(self._spans(translations))
+        text = "".join(span.text for span in spans)
+        written, done = [], 0
+        for place, (_, piece) in zip(self._places(spans), self.marks, strict=True):
+            written += [_escape(text[done:place]), piece.raw]
+            done = place
+        return "".join([*written, _escape(text[done:])])
+
+    def _spans(self, translations: Sequence[str]) -> Iterator[Span]:
+        """Yield gaps and sentences in turn; a gap as it was, with its line breaks."""
+        start = written = 0
+        for number, gap in enumerate(self.outline.gaps):
+            yield Span(start, len(gap), written, self.text[start : start + len(gap)], is_sentence=False)
+            start, written = start + len(gap), written + len(gap)
+            if number < len(translations):
+                source, target = self.outline.sentences[number], translations[number]
+                yield Span(start, len(source), written, target, is_sentence=True)
+                start, written = start + len(source), written + len(target)
+
+    def _places(self, spans: list[Span]) -> Iterator[int]:
+        """Yield where each tag is written: never before the one before it, and with a word in what held one."""
+        starts = [span.start for span in spans]
+        source = place = 0
+        for offset, piece in self.marks:
+            # At a border, an opening tag belongs to what begins there, and a closing one to what ends there.
+            number = bisect_left(starts, offset) if piece.kind == "close" else bisect_right(starts, offset)
+            holds_text = piece.kind == "close" and offset > source
+            place = max(place, spans[max(0, number - 1)].place(offset, piece.kind, place + holds_text))
+            source = offset
+            yield place
 
 
 def _escape(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
 
 from manyheads.serving import schemas
 from manyheads.serving.bodies import Fields
@@ -23,22 +24,23 @@ def translating(service: Service) -> APIRouter:
         responses=schemas.answers(schemas.TRANSLATION),
         openapi_extra=schemas.translate_body(directions, options),
     )
-    async def translate(request: Request) -> dict[str, Any]:
+    async def translate(request: Request) -> JSONResponse:
         """Translate a text, or a list of texts, from one language into another."""
         async with admission.admitted(request) as fields:
-            return await admission.attended(request, _translate(service, fields, request.state.facts))
+            return JSONResponse(await admission.attended(request, _translate(service, fields, request.state.facts)))
 
     @router.post(
         "/detect",
         responses=schemas.answers(schemas.list_of(schemas.DETECTION)),
         openapi_extra=schemas.detect_body(options),
     )
-    async def detect(request: Request) -> list[dict[str, Any]]:
+    async def detect(request: Request) -> JSONResponse:
         """Say which of the served languages a text is in, most probable first."""
         async with admission.admitted(request) as fields:
             text = fields.text("q")
             request.state.facts["characters"] = service.check_size([text])
-            return [one.to_json() for one in await admission.attended(request, service.detect(text))]
+            found = await admission.attended(request, service.detect(text))
+            return JSONResponse([one.to_json() for one in found])
 
     @router.get("/languages", responses=schemas.answers(schemas.LANGUAGES, errors=False))
     async def languages() -> list[dict[str, Any]]:
