@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, expect, sync_playwright
 
 IMAGES = Path(__file__).parent / "images"
 LARGEST = 200_000  # bytes of a picture
-WIDE, NARROW = {"width": 1200, "height": 1480}, {"width": 400, "height": 900}
+WIDE, NARROW = {"width": 1200, "height": 960}, {"width": 400, "height": 900}
 # name, window, light or dark, state of the page, what must be there before the picture is taken
 PICTURES = (
     ("page-light", WIDE, "light", {"view": "attention", "layer": 2, "token": "q7"}, "#queries [aria-selected=true]"),
@@ -62,7 +62,7 @@ def photograph(browser: Browser, address: str, text: str) -> None:
         page.goto(f"{address}/#{urlencode({'q': text, **state})}")
         expect(page.locator(awaited).first).to_be_visible(timeout=60_000)
         page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        taken = Image.open(BytesIO(page.screenshot(full_page=name == "page-narrow"))).convert("RGB")
+        taken = Image.open(BytesIO(page.screenshot(full_page=True))).convert("RGB")
         file = IMAGES / f"{name}.png"
         taken.quantize(colors=256, dither=Image.Dither.NONE).save(file, optimize=True)
         if file.stat().st_size > LARGEST:

@@ -11,11 +11,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-WEB = Path(__file__).parent.parent / "src" / "manyheads" / "serving" / "web"
+from manyheads.serving.pages import POLICY, WEB
+
 HEADS = 4
 LAYERS = {"encoder": 2, "decoder": 3, "cross": 3}
 LANGUAGES = [
@@ -174,7 +174,8 @@ class Handler(BaseHTTPRequestHandler):
         else:
             file = WEB / ("index.html" if url.path == "/" else url.path.removeprefix("/static/"))
             found = file.is_file()
-            self.send(200 if found else 404, file.read_bytes() if found else b"", TYPES.get(file.suffix, "text/plain"))
+            content, kind = (file.read_bytes(), TYPES[file.suffix]) if found else (b"", "text/plain")
+            self.send(200 if found else 404, content, kind, Content_Security_Policy=POLICY)
 
     def do_POST(self) -> None:
         """Answer what a model would."""
