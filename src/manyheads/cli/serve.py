@@ -1,0 +1,53 @@
+"""`manyheads serve`: an HTTP server with LibreTranslate's API, and the page, for several runs at once."""
+
+from __future__ import annotations
+
+import inspect
+from importlib.util import find_spec
+from typing import Annotated, Any
+
+import typer
+
+from manyheads.errors import ManyheadsError
+from manyheads.serving.options import PREFIX, ServerOptions, build_options, variable
+
+NEEDED = ("fastapi", "uvicorn", "python_multipart", "prometheus_client", "py3langid")
+
+Runs = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="RUN...",
+        envvar=f"{PREFIX}RUNS",
+        help="Run folders; one whose recipe names no languages as en-de=RUN.",
+        show_default=False,
+    ),
+]
+
+
+def serve(**given: Any) -> None:  # noqa: ANN401
+    """Serve runs over HTTP with LibreTranslate's API, and a page that shows what every head looks at."""
+    runs = given.pop("runs")
+    options = build_options(given)
+    if absent := [name for name in NEEDED if find_spec(name) is None]:
+        raise ManyheadsError(
+            f"serving needs {', '.join(absent)}.", cure="Install the extra: pip install 'manyheads[serve]'"
+        )
+    from manyheads.serving.server import serve_runs
+
+    serve_runs(runs, options)
+
+
+def _parameters() -> list[inspect.Parameter]:
+    """Return the command's parameters: the runs, and every option of the server's table."""
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter("runs", keyword, annotation=Runs)]
+    for name, field in ServerOptions.model_fields.items():
+        option = typer.Option(help=field.description, envvar=variable(name))
+        kind: Any = Annotated[field.annotation, option]
+        parameters.append(inspect.Parameter(name, keyword, default=field.default, annotation=kind))
+    return parameters
+
+
+# Typer reads a command's options from its signature; this one is written from the table, so that there is only one.
+serve.__signature__ = inspect.Signature(_parameters())  # type: ignore[attr-defined]
+serve.__annotations__ = {one.name: one.annotation for one in _parameters()}

@@ -1,0 +1,155 @@
+"""What a request says: a JSON object, or a form (URL-encoded or multipart), as LibreTranslate's clients send them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl
+
+from fastapi import Request
+from pydantic_core import from_json
+from starlette.datastructures import FormData
+from starlette.formparsers import MultiPartException, MultiPartParser
+
+from manyheads.serving.refusals import Disconnected, Refusal, missing, not_a
+
+FORM_FIELDS = 100  # nobody needs more
+DRAINED = 32_000_000  # bytes of a body that is too long are still read, so that the client hears why it was refused
+
+
+@dataclass(frozen=True)
+class Fields:
+    """The fields of a request, from its body or (for a form) from its address."""
+
+    values: Mapping[str, Any]
+    is_form: bool
+
+    def text(self, name: str) -> str:
+        """Return a field that must be there."""
+        value = self.values.get(name)
+        if value is None or value == "":
+            raise missing(name)
+        if not isinstance(value, str):
+            raise not_a(name, "a text")
+        return self._lines(value)
+
+    def texts(self, name: str) -> str | list[str]:
+        """Return a field that must be there, a text or a list of texts."""
+        value = self.values.get(name)
+        if not isinstance(value, list):
+            return self.text(name)
+        if not value:
+            raise missing(name)
+        if not all(isinstance(one, str) for one in value):
+            raise not_a(name, "a text or a list of texts")
+        return value
+
+    def number(self, name: str, default: int) -> int:
+        """Return a whole number, or a default."""
+        value = self.values.get(name)
+        if value is None or value == "":
+            return default
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+        if isinstance(value, float) and value.is_integer():
+            return int(value)
+        if isinstance(value, str) and len(value) < 10 and value.removeprefix("-").isdecimal():
+            return int(value)
+        raise not_a(name, "a number")
+
+    def choice(self, name: str, default: str) -> str:
+        """Return a word, or a default."""
+        value = self.values.get(name)
+        if value is None or value == "":
+            return default
+        if not isinstance(value, str):
+            raise not_a(name, "a text")
+        return value
+
+    def _lines(self, text: str) -> str:
+        """A browser sends the lines of a form with carriage returns, which nobody typed."""
+        return text.replace("\r\n", "\n").replace("\r", "\n") if self.is_form else text
+
+
+async def read_fields(request: Request, *, limit: int, seconds: float) -> Fields:
+    """Read a request's body and take its fields out."""
+    try:
+        async with asyncio.timeout(seconds):
+            body = await _read_body(request, limit)
+    except TimeoutError:
+        raise Refusal(408, "Invalid request: the body did not arrive in time") from None
+    kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
+    if kind == "application/json" or kind.endswith("+json"):
+        return Fields(_json_fields(body), is_form=False)
+    form = dict(request.query_params)
+    if kind == "application/x-www-form-urlencoded":
+        form |= _form_fields(body)
+    elif kind == "multipart/form-data":
+        form |= await _multipart_fields(request, body)
+    for text in form.values():
+        _check_unicode(text)
+    return Fields(form, is_form=True)
+
+
+async def _read_body(request: Request, limit: int) -> bytes:
+    """Return the body; one that is too long is read to its end (within reason), but not kept."""
+    chunks, size = [], 0
+    while size <= DRAINED:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise Disconnected
+        chunk = message.get("body", b"")
+        size += len(chunk)
+        if size <= limit:
+            chunks.append(chunk)
+        if not message.get("more_body", False):
+            break
+    if size > limit:
+        raise Refusal(413, f"Invalid request: the body exceeds the limit of {limit} bytes")
+    return b"".join(chunks)
+
+
+def _json_fields(body: bytes) -> dict[str, Any]:
+    """Read a JSON object; broken UTF-8, broken JSON and absurdly nested JSON are refused alike."""
+    try:
+        values = from_json(body)
+    except ValueError:
+        raise Refusal(400, "Invalid request: the body is not valid JSON") from None
+    if not isinstance(values, dict):
+        raise Refusal(400, "Invalid JSON format")
+    return values
+
+
+def _form_fields(body: bytes) -> dict[str, str]:
+    """Read a URL-encoded form; of a field given twice the first counts."""
+    try:
+        pairs = parse_qsl(body.decode("utf-8"), keep_blank_values=True, errors="strict", max_num_fields=FORM_FIELDS)
+    except ValueError:
+        raise Refusal(400, "Invalid request: the body is not a valid form in UTF-8") from None
+    return dict(reversed(pairs))
+
+
+async def _multipart_fields(request: Request, body: bytes) -> dict[str, str]:
+    """Read a multipart form; files in it are passed over."""
+
+    async def stream() -> AsyncGenerator[bytes, None]:
+        yield body
+
+    try:
+        parser = MultiPartParser(
+            request.headers, stream(), max_files=0, max_fields=FORM_FIELDS, max_part_size=len(body) + 1
+        )
+        form: FormData = await parser.parse()
+    except (MultiPartException, ValueError, KeyError, AttributeError, TypeError):
+        raise Refusal(400, "Invalid request: the body is not a valid multipart form") from None
+    return {name: value for name, value in reversed(form.multi_items()) if isinstance(value, str)}
+
+
+def _check_unicode(text: str) -> None:
+    """Refuse what cannot be written as UTF-8."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise Refusal(400, "Invalid request: the text is not valid Unicode") from None

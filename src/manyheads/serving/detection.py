@@ -1,0 +1,78 @@
+"""Which language is this? py3langid, offline, restricted to the languages that are served.
+
+It is one 5 MB file without further dependencies, knows 139 languages and answers within a millisecond.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+CHARACTERS = 2000  # of a text are enough to know its language
+
+
+@dataclass(frozen=True)
+class Detection:
+    """A language, and how sure the detector is, from 0 to 100."""
+
+    language: str
+    confidence: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as LibreTranslate does."""
+        return {"confidence": self.confidence, "language": self.language}
+
+
+class Detector:
+    """Tells languages apart; codes that it does not know are never found."""
+
+    def __init__(self, codes: Iterable[str]) -> None:
+        self._codes = sorted(codes)
+
+    def detect(self, text: str, *, among: Sequence[str] | None = None) -> list[Detection]:
+        """Return the served languages (or some of them), most probable first; a text without letters is in none."""
+        sample = text[:CHARACTERS]
+        allowed = self._codes if among is None else among
+        if not self._named or not any(letter.isalpha() for letter in sample):
+            return []
+        ranked = {code: share for label, share in self._identifier.rank(sample) for code in self._named[label]}
+        shares = {code: ranked[code] for code in allowed if code in ranked}
+        total = sum(shares.values())
+        best_first = sorted(shares, key=lambda code: -shares[code])
+        return [Detection(code, round(100 * shares[code] / total, 1) if total else 0.0) for code in best_first]
+
+    @cached_property
+    def _named(self) -> dict[str, list[str]]:
+        """The served codes of each of the detector's languages: `zh-Hans` and `zh-Hant` are both its `zh`."""
+        named: dict[str, list[str]] = {}
+        for code in self._codes:
+            label = _label(code)
+            if label in self._known:
+                named.setdefault(label, []).append(code)
+        return named
+
+    @cached_property
+    def _known(self) -> set[str]:
+        """The labels of the detector's model."""
+        return set(self._model.labels)
+
+    @cached_property
+    def _model(self) -> Any:  # noqa: ANN401
+        """The detector with all its languages."""
+        from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+        return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+
+    @cached_property
+    def _identifier(self) -> Any:  # noqa: ANN401
+        """The detector with the served languages alone."""
+        self._model.set_languages(list(self._named))
+        return self._model
+
+
+def _label(code: str) -> str:
+    """Return the detector's name for a language code."""
+    language = code.split("-")[0]
+    return {"nb": "no", "iw": "he", "fil": "tl"}.get(language, language)

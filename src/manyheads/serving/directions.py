@@ -1,0 +1,118 @@
+"""What is served: runs, each from one language into another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from manyheads.errors import ManyheadsError
+from manyheads.runs.folder import RunFolder
+from manyheads.serving.refusals import Refusal
+
+_CODE = r"[a-z]{2,8}(?:-[A-Z][A-Za-z]*)*"  # en, zh-Hans, pt-BR
+_NAMED = re.compile(rf"({_CODE})-({_CODE})=(.+)")
+
+
+@dataclass(frozen=True)
+class Direction:
+    """A run, and the languages it translates between."""
+
+    source: str
+    target: str
+    run: Path
+
+    def __str__(self) -> str:
+        return f"{self.source}-{self.target}"
+
+    @classmethod
+    def parse(cls, text: str) -> Direction:
+        """Read `runs/x`, whose recipe names its languages, or `en-de=runs/x`; see that there is such a run."""
+        named = _NAMED.fullmatch(text)
+        run = RunFolder.open(named[3] if named else text)
+        run.config()
+        if named:
+            return cls(named[1], named[2], run.path)
+        settings = run.recipe().data
+        if settings.source_language is None or settings.target_language is None:
+            raise ManyheadsError(
+                "this run's recipe does not name its languages (data.source_language, data.target_language).",
+                where=text,
+                cure=f"Name them here: manyheads serve en-de={text}",
+            )
+        return cls(settings.source_language, settings.target_language, run.path)
+
+
+class Directions:
+    """All directions of a server, at most one run for each."""
+
+    def __init__(self, directions: Sequence[Direction]) -> None:
+        self._found: dict[tuple[str, str], Direction] = {}
+        for one in directions:
+            key = one.source, one.target
+            if key in self._found:
+                raise ManyheadsError(
+                    f"two runs translate from {one.source} into {one.target}: {self._found[key].run} and {one.run}.",
+                    cure="Leave one out, or name its languages as in en-de=RUN.",
+                )
+            self._found[key] = one
+        if not self._found:
+            raise ManyheadsError("there is nothing to serve.", cure="Name a run: manyheads serve runs/mine")
+
+    def __iter__(self) -> Iterator[Direction]:
+        return iter(self._found.values())
+
+    @property
+    def codes(self) -> list[str]:
+        """All languages, sources and targets."""
+        return sorted({code for key in self._found for code in key})
+
+    @property
+    def sources(self) -> list[str]:
+        """The languages that can be translated from."""
+        return sorted({source for source, _ in self._found})
+
+    @property
+    def targets(self) -> list[str]:
+        """The languages that can be translated into."""
+        return sorted({target for _, target in self._found})
+
+    def sources_of(self, target: str) -> list[str]:
+        """Return the languages that can be translated into this one."""
+        return [source for source, into in self._found if into == target]
+
+    def find(self, source: str, target: str) -> Direction:
+        """Return a direction; refuse languages that are not served, or not together."""
+        for code in (source, target):
+            if code not in self.codes:
+                raise Refusal(400, f"{code} is not supported")
+        if (source, target) not in self._found:
+            raise Refusal(
+                400,
+                f"{language_name(target)} ({target}) is not available as a target language from "
+                f"{language_name(source)} ({source})",
+            )
+        return self._found[source, target]
+
+    def languages(self) -> list[dict[str, Any]]:
+        """Return the languages as LibreTranslate lists them."""
+        return [
+            {
+                "code": code,
+                "name": language_name(code),
+                "targets": sorted(target for source, target in self._found if source == code),
+            }
+            for code in self.codes
+        ]
+
+
+def language_name(code: str) -> str:
+    """Return the English name of a language, or the code where it has none."""
+    from babel import Locale, UnknownLocaleError
+
+    try:
+        return Locale.parse(code, sep="-").get_display_name("en") or code
+    except (UnknownLocaleError, ValueError):
+        return str(Locale("en").languages.get(code, code))

@@ -1,0 +1,164 @@
+"""The endpoints that look inside: attention, decoding step by step, the beam as a tree, positions."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import Response, StreamingResponse
+
+from manyheads.serving import schemas
+from manyheads.serving.bodies import Fields
+from manyheads.serving.refusals import Refusal, too_long
+from manyheads.serving.service import Service
+from manyheads.serving.worker import Worker
+
+if TYPE_CHECKING:
+    from manyheads.inspection.inspector import Inspector
+    from manyheads.inspection.kinds import Kind
+
+KINDS: tuple[Kind, ...] = ("encoder", "decoder", "cross")
+MOST_LAYERS, MOST_CANDIDATES, MOST_BEAM, MOST_POSITIONS, MOST_WIDTH = 1000, 20, 16, 512, 1024
+NDJSON = "application/x-ndjson"
+
+
+def inspecting(service: Service) -> APIRouter:
+    """Return the endpoints that look inside."""
+    router = APIRouter(tags=["inspect"])
+    admission, directions, options = service.admission, service.directions, service.options
+    record = schemas.answers({"type": "object"})
+
+    def request_body(**more: schemas.Schema) -> schemas.Schema:
+        return schemas.inspect_body(directions, options, **more)
+
+    @router.post(
+        "/inspect",
+        responses=record,
+        openapi_extra=request_body(
+            kind=schemas.text("Which attention.", enum=list(KINDS), default="cross"),
+            layer=schemas.number("Which layer, from 0.", minimum=0, maximum=MOST_LAYERS, default=0),
+        ),
+    )
+    async def inspect(request: Request) -> Response:
+        """Return the attention weights of one layer, every head, for one sentence and its translation."""
+        async with admission.admitted(request) as fields:
+            worker, text = _asked(service, fields, request.state.facts)
+            kind, layer = _kind(fields), _within(fields, "layer", 0, 0, MOST_LAYERS)
+
+            def ask(inspector: Inspector) -> Response:
+                return _answer(inspector.attention(text, kind=kind, layer=layer, beam=options.beam).to_json())
+
+            return await admission.attended(request, worker.look(ask))
+
+    @router.post(
+        "/beam",
+        responses=record,
+        openapi_extra=request_body(
+            beam=schemas.number("Hypotheses kept at each step.", minimum=1, maximum=MOST_BEAM, default=4)
+        ),
+    )
+    async def beam(request: Request) -> Response:
+        """Return the beam search for one sentence as a tree."""
+        async with admission.admitted(request) as fields:
+            worker, text = _asked(service, fields, request.state.facts)
+            width = _within(fields, "beam", 4, 1, MOST_BEAM)
+
+            def ask(inspector: Inspector) -> Response:
+                return _answer(inspector.beam(text, beam=width).to_json())
+
+            return await admission.attended(request, worker.look(ask))
+
+    @router.post(
+        "/steps",
+        responses=schemas.answers(None, kind=NDJSON),
+        response_class=StreamingResponse,
+        openapi_extra=request_body(
+            candidates=schemas.number("Candidates shown at each step.", minimum=1, maximum=MOST_CANDIDATES, default=5)
+        ),
+    )
+    async def steps(request: Request) -> StreamingResponse:
+        """Decode one sentence greedily and stream each step as a line of JSON."""
+        async with admission.admitted(request) as fields:
+            worker, text = _asked(service, fields, request.state.facts)
+            candidates = _within(fields, "candidates", 5, 1, MOST_CANDIDATES)
+            found = worker.watch(lambda inspector: inspector.steps(text, candidates=candidates))
+            first = await admission.attended(
+                request, _next(found)
+            )  # what is wrong is told with a status, not in a line
+        return StreamingResponse(_lines(first, found, options.request_seconds), media_type=NDJSON)
+
+    @router.get("/positions", responses=record)
+    async def positions(
+        length: int = Query(50, ge=1, le=MOST_POSITIONS, description="Positions."),
+        width: int = Query(128, ge=2, le=MOST_WIDTH, multiple_of=2, description="Width of an encoding."),
+    ) -> Response:
+        """Return the sinusoidal positional encodings and their dot products."""
+        return await asyncio.to_thread(_positions, length, width)
+
+    return router
+
+
+def _asked(service: Service, fields: Fields, facts: dict[str, Any]) -> tuple[Worker, str]:
+    """Return who works in the direction asked for, and the text to be looked into."""
+    text = fields.text("q")
+    if len(text) > service.options.inspect_limit:
+        raise too_long(len(text), service.options.inspect_limit)
+    direction = service.directions.find(fields.text("source"), fields.text("target"))
+    facts |= {"direction": str(direction), "characters": len(text)}
+    if service.options.log_texts:
+        facts["q"] = text
+    return service.worker(direction), text
+
+
+def _kind(fields: Fields) -> Kind:
+    """Return which attention is asked for."""
+    asked = fields.choice("kind", "cross")
+    for kind in KINDS:
+        if kind == asked:
+            return kind
+    raise Refusal(400, f"Invalid request: kind parameter must be one of {', '.join(KINDS)}")
+
+
+def _within(fields: Fields, name: str, default: int, least: int, most: int) -> int:
+    """Return a number between two others."""
+    value = fields.number(name, default)
+    if not least <= value <= most:
+        raise Refusal(400, f"Invalid request: {name} parameter must be from {least} to {most}")
+    return value
+
+
+def _positions(length: int, width: int) -> Response:
+    """Return the table of positions."""
+    from manyheads.inspection.inspector import position_table
+
+    return _answer(position_table(length=length, width=width).to_json())
+
+
+def _answer(values: dict[str, Any]) -> Response:
+    """Return values as JSON. Called in a thread: to write a million weights takes long enough for others to notice."""
+    return Response(_line(values), media_type="application/json")
+
+
+async def _next(found: AsyncIterator[Any]) -> Any:  # noqa: ANN401
+    """Return the first step, or None if there is none."""
+    return await anext(found, None)
+
+
+async def _lines(first: Any, found: AsyncIterator[Any], seconds: float) -> AsyncIterator[str]:  # noqa: ANN401
+    """Yield steps as lines; what goes wrong on the way can only be told in a line of its own."""
+    try:
+        async with asyncio.timeout(seconds):
+            if first is not None:
+                yield _line(first.to_json())
+            async for one in found:
+                yield _line(one.to_json())
+    except TimeoutError:
+        yield _line({"error": f"Slowdown: no end within {seconds:g} seconds"})
+
+
+def _line(values: dict[str, Any]) -> str:
+    """Return a line of JSON."""
+    return json.dumps(values, ensure_ascii=False) + "\n"

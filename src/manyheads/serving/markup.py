@@ -1,0 +1,281 @@
+"""HTML into sentences and back: tags stay, text is translated.
+
+Text is translated by the block (a paragraph, a cell, a heading), so a sentence with bold words in it is one sentence.
+Tags around a whole sentence stay around it. Nothing tells where a tag within a sentence belongs in its translation, so
+it is put at the same share of the way, moved to the nearest edge of a word; order and nesting are kept. Left as they
+are: comments, attributes, and whatever stands in script, style, pre, code, textarea, svg, math, `translate="no"` or
+`class="notranslate"`. Entities are read before and written again after translating.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from html.parser import HTMLParser
+from itertools import accumulate, pairwise
+from typing import Literal
+
+from manyheads.serving.sentences import Outline, outline
+
+
+def _names(text: str) -> frozenset[str]:
+    """Return the names in a text."""
+    return frozenset(text.split())
+
+
+INLINE = _names(
+    "a abbr acronym b bdi bdo big cite del dfn em font i ins label mark q rp rt ruby s small span strike strong sub "
+    "sup tt u wbr img"
+)
+VOID = _names("area base br col embed hr img input link meta param source track wbr")
+INLINE_UNTOUCHED = _names("code kbd samp var")
+UNTOUCHED = _names("script style pre textarea svg math template iframe noscript object") | INLINE_UNTOUCHED
+
+Kind = Literal["text", "open", "close", "atom", "block"]  # an atom is inline, and no part of the text
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[^\w\s]")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of the markup as it was written."""
+
+    kind: Kind
+    raw: str
+
+
+class _Reader(HTMLParser):
+    """Notes where each part begins; what lies between two beginnings is the part, so that nothing is ever lost."""
+
+    def __init__(self, markup: str) -> None:
+        super().__init__(convert_charrefs=False)
+        self._lines = [0, *accumulate(len(line) + 1 for line in markup.split("\n"))]  # where each line begins
+        self._untouched: tuple[str, int] | None = None  # the element that is left as it is, and how deep we are in it
+        self.begins: list[tuple[int, Kind]] = []
+        self.feed(markup)
+        self.close()
+
+    def _note(self, kind: Kind) -> None:
+        """Note a part that begins here."""
+        line, column = self.getpos()
+        self.begins.append((self._lines[line - 1] + column, "atom" if self._untouched else kind))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """An element begins."""
+        if self._untouched:
+            name, depth = self._untouched
+            self._untouched = name, depth + (tag == name)
+            self._note("atom")
+        elif tag not in VOID and (tag in UNTOUCHED or _is_untouched(attrs)):
+            self._note("atom" if tag in INLINE | INLINE_UNTOUCHED else "block")
+            self._untouched = tag, 1
+        else:
+            self._note("block" if tag not in INLINE else "atom" if tag in VOID else "open")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """An element begins and ends at once, as XML writes it."""
+        self._note("atom" if tag in INLINE else "block")
+
+    def handle_endtag(self, tag: str) -> None:
+        """An element ends."""
+        if self._untouched:
+            name, depth = self._untouched
+            self._note("atom")
+            depth -= tag == name
+            self._untouched = (name, depth) if depth else None
+        else:
+            self._note("close" if tag in INLINE else "block")
+
+    def handle_data(self, data: str) -> None:
+        """Text."""
+        self._note("text")
+
+    def handle_entityref(self, name: str) -> None:
+        """An entity by name, which is text."""
+        self._note("text")
+
+    def handle_charref(self, name: str) -> None:
+        """An entity by number, which is text."""
+        self._note("text")
+
+    def handle_comment(self, data: str) -> None:
+        """A comment."""
+        self._note("atom")
+
+    def handle_decl(self, decl: str) -> None:
+        """A document type."""
+        self._note("block")
+
+    def handle_pi(self, data: str) -> None:
+        """An instruction, as in XML."""
+        self._note("atom")
+
+    def unknown_decl(self, data: str) -> None:
+        """Another declaration, such as CDATA."""
+        self._note("atom")
+
+
+def _is_untouched(attributes: list[tuple[str, str | None]]) -> bool:
+    """Whether an element asks not to be translated."""
+    values = {name: value or "" for name, value in attributes}
+    return values.get("translate", "").lower() == "no" or "notranslate" in values.get("class", "").split()
+
+
+def read_pieces(markup: str) -> list[Piece]:
+    """Take markup apart; the pieces' texts put together are the markup."""
+    begins = _Reader(markup).begins
+    places = [0, *(place for place, _ in begins), len(markup)]
+    kinds: list[Kind] = ["block", *(kind for _, kind in begins)]
+    pieces: list[Piece] = []
+    for (start, stop), kind in zip(pairwise(places), kinds, strict=True):
+        raw = markup[start:stop]
+        if kind == "text" and pieces and pieces[-1].kind == "text":
+            pieces[-1] = Piece("text", pieces[-1].raw + raw)
+        elif raw:
+            pieces.append(Piece(kind, raw))
+    return pieces
+
+
+class Edges:
+    """The edges of the words in a sentence: beginnings for opening tags, ends for closing ones."""
+
+    def __init__(self, text: str) -> None:
+        words = list(_WORD.finditer(text))
+        self._length = len(text)
+        self._begins = [word.start() for word in words]
+        self._ends = [word.end() for word in words]
+
+    def nearest(self, share: float, kind: Kind, beyond: int) -> int:
+        """Return the edge nearest to a share of the way that is not before a place; the end where there is none."""
+        edges = self._ends if kind == "close" else self._begins
+        aim = share * self._length
+        after = bisect_left(edges, max(aim, beyond))
+        near = [edge for edge in edges[max(0, after - 1) : after + 1] if edge >= beyond]
+        return min(near, key=lambda edge: abs(edge - aim), default=self._length)
+
+
+@dataclass(frozen=True)
+class Span:
+    """A sentence, or a gap between two: where it stands in the source, and where and how it is written."""
+
+    start: int
+    length: int
+    written: int
+    text: str
+    is_sentence: bool
+
+    @cached_property
+    def edges(self) -> Edges:
+        """The edges of the words that are written."""
+        return Edges(self.text)
+
+    def place(self, offset: int, kind: Kind, beyond: int) -> int:
+        """Return where a tag at an offset of the source is written, not before a place."""
+        inside = offset - self.start
+        if inside == 0:
+            return self.written
+        if inside == self.length:
+            return self.written + len(self.text)
+        if not self.is_sentence:
+            return self.written + inside  # a gap is written as it was
+        return self.written + self.edges.nearest(inside / self.length, kind, beyond - self.written)
+
+
+@dataclass
+class Block:
+    """Text with inline tags in it, which is translated as a whole."""
+
+    text: str = ""
+    marks: list[tuple[int, Piece]] = field(default_factory=list)  # tags, and before which character of the text
+    outline: Outline = field(default_factory=lambda: Outline([], [""]))
+
+    def add(self, piece: Piece) -> None:
+        """Add the next piece."""
+        if piece.kind == "text":
+            self.text += html.unescape(piece.raw)
+        else:
+            self.marks.append((len(self.text), piece))
+
+    def close(self, longest: int) -> None:
+        """Find the sentences, once everything is there. A line break in HTML is a space and ends none."""
+        self.outline = outline(re.sub(r"[\n\r\t\f]", " ", self.text), longest=longest)
+
+    def render(self, translations: Sequence[str]) -> str:
+        """Return the block with its tags and the translations in it."""
+        spans = list(self._spans(translations))
+        text = "".join(span.text for span in spans)
+        written, done = [], 0
+        for place, (_, piece) in zip(self._places(spans), self.marks, strict=True):
+            written += [_escape(text[done:place]), piece.raw]
+            done = place
+        return "".join([*written, _escape(text[done:])])
+
+    def _spans(self, translations: Sequence[str]) -> Iterator[Span]:
+        """Yield gaps and sentences in turn; a gap as it was, with its line breaks."""
+        start = written = 0
+        for number, gap in enumerate(self.outline.gaps):
+            yield Span(start, len(gap), written, self.text[start : start + len(gap)], is_sentence=False)
+            start, written = start + len(gap), written + len(gap)
+            if number < len(translations):
+                source, target = self.outline.sentences[number], translations[number]
+                yield Span(start, len(source), written, target, is_sentence=True)
+                start, written = start + len(source), written + len(target)
+
+    def _places(self, spans: list[Span]) -> Iterator[int]:
+        """Yield where each tag is written: never before the one before it, and with a word in what held one."""
+        starts = [span.start for span in spans]
+        source = place = 0
+        for offset, piece in self.marks:
+            # At a border, an opening tag belongs to what begins there, and a closing one to what ends there.
+            number = bisect_left(starts, offset) if piece.kind == "close" else bisect_right(starts, offset)
+            holds_text = piece.kind == "close" and offset > source
+            place = max(place, spans[max(0, number - 1)].place(offset, piece.kind, place + holds_text))
+            source = offset
+            yield place
+
+
+def _escape(text: str) -> str:
+    """Write text as HTML."""
+    return html.escape(text, quote=False).replace("\xa0", "&nbsp;")
+
+
+class Markup:
+    """A piece of HTML whose sentences can be replaced."""
+
+    def __init__(self, markup: str, *, longest: int) -> None:
+        self._parts: list[Piece | Block] = []
+        for piece in read_pieces(markup):
+            if piece.kind == "block":
+                self._parts.append(piece)
+                continue
+            if not self._parts or isinstance(self._parts[-1], Piece):
+                self._parts.append(Block())
+            block = self._parts[-1]
+            assert isinstance(block, Block)
+            block.add(piece)
+        for block in self._blocks:
+            block.close(longest)
+
+    @property
+    def _blocks(self) -> list[Block]:
+        """The parts that hold text."""
+        return [part for part in self._parts if isinstance(part, Block)]
+
+    @property
+    def sentences(self) -> list[str]:
+        """All sentences in their order."""
+        return [sentence for block in self._blocks for sentence in block.outline.sentences]
+
+    def fill(self, translations: Sequence[str]) -> str:
+        """Return the markup with a translation in the place of each sentence."""
+        remaining = iter(translations)
+        written = []
+        for part in self._parts:
+            if isinstance(part, Piece):
+                written.append(part.raw)
+            else:
+                written.append(part.render([next(remaining) for _ in part.outline.sentences]))
+        return "".join(written)

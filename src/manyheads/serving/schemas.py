@@ -1,0 +1,137 @@
+"""What requests and answers look like, for /openapi.json: exact, with the languages and limits of this server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from manyheads.serving.directions import Directions
+from manyheads.serving.options import ServerOptions
+
+Schema = dict[str, Any]
+
+FORM_KINDS = ("application/x-www-form-urlencoded", "multipart/form-data")
+
+
+def text(description: str, **more: object) -> Schema:
+    """Return the schema of a text."""
+    return {"type": "string", "description": description, **more}
+
+
+def number(description: str, **more: object) -> Schema:
+    """Return the schema of a whole number."""
+    return {"type": "integer", "description": description, **more}
+
+
+def list_of(items: Schema, **more: object) -> Schema:
+    """Return the schema of a list."""
+    return {"type": "array", "items": items, **more}
+
+
+def record(properties: dict[str, Schema], *, required: tuple[str, ...] | None = None) -> Schema:
+    """Return the schema of an object; every property is required unless told otherwise."""
+    return {"type": "object", "properties": properties, "required": list(properties if required is None else required)}
+
+
+def one_or_many(items: Schema) -> Schema:
+    """Return the schema of something that is a list where `q` is one."""
+    return {"oneOf": [items, list_of(items)]}
+
+
+ERROR = record({"error": text("What is wrong.")})
+DETECTION = record({"confidence": {"type": "number", "minimum": 0, "maximum": 100}, "language": {"type": "string"}})
+LANGUAGES = list_of(
+    record({"code": {"type": "string"}, "name": {"type": "string"}, "targets": list_of({"type": "string"})})
+)
+TRANSLATION = record(
+    {
+        "translatedText": one_or_many({"type": "string"}),
+        "detectedLanguage": one_or_many(DETECTION),
+        "alternatives": {"type": "array"},
+        "score": one_or_many({"type": "number"}),
+        "alternativeScores": {"type": "array"},
+    },
+    required=("translatedText",),
+)
+SETTINGS = record(
+    {
+        "alternativesLimit": {"type": "integer"},
+        "apiKeys": {"type": "boolean"},
+        "charLimit": {"type": "integer"},
+        "filesTranslation": {"type": "boolean"},
+        "frontendTimeout": {"type": "integer"},
+        "keyRequired": {"type": "boolean"},
+        "language": {"type": "object"},
+        "suggestions": {"type": "boolean"},
+        "supportedFilesFormat": list_of({"type": "string"}),
+    }
+)
+
+_REASONS = {
+    400: "The request is wrong.",
+    403: "The API key is wrong.",
+    408: "The body did not arrive in time.",
+    413: "The body is too long.",
+    429: "Too many requests in a minute.",
+    503: "Too busy, or no answer in time.",
+}
+
+
+def answers(schema: Schema | None, *, kind: str = "application/json", errors: bool = True) -> dict[int | str, Schema]:
+    """Return the answers of an endpoint, with every error it may give."""
+    ok = {"description": "The result.", "content": {kind: {"schema": schema or {}}}}
+    if not errors:
+        return {200: ok}
+    content = {"application/json": {"schema": ERROR}}
+    wait = {"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}, "required": True}}
+    return {
+        200: ok,
+        **{
+            status: {"description": reason, "content": content, **({"headers": wait} if status in (429, 503) else {})}
+            for status, reason in _REASONS.items()
+        },
+    }
+
+
+def body(properties: dict[str, Schema], required: tuple[str, ...], *, form: dict[str, Schema] | None = None) -> Schema:
+    """Return a request body as JSON or as a form; `form` has what differs there."""
+    kinds = {"application/json": record(properties, required=required)}
+    kinds |= dict.fromkeys(FORM_KINDS, record(properties | (form or {}), required=required))
+    return {"requestBody": {"required": True, "content": {kind: {"schema": schema} for kind, schema in kinds.items()}}}
+
+
+def _key() -> Schema:
+    """Return the schema of the API key."""
+    return text("API key, where the server asks for one.")
+
+
+def translate_body(directions: Directions, options: ServerOptions) -> Schema:
+    """Return the body of /translate."""
+    one = text("Text to translate.", minLength=1, maxLength=options.char_limit)
+    each = text("Text to translate.", maxLength=options.char_limit)
+    properties = {
+        "q": {"oneOf": [one, list_of(each, minItems=1, maxItems=options.batch_limit)]},
+        "source": text("Source language, or `auto`.", enum=["auto", *directions.sources]),
+        "target": text("Target language.", enum=directions.targets),
+        "format": text("`text`, or `html` to keep markup.", enum=["text", "html"], default="text"),
+        "alternatives": number("Alternatives to return.", minimum=0, maximum=options.alternatives_limit, default=0),
+        "api_key": _key(),
+    }
+    return body(properties, ("q", "source", "target"), form={"q": one})
+
+
+def detect_body(options: ServerOptions) -> Schema:
+    """Return the body of /detect."""
+    properties = {"q": text("Text whose language is asked for.", minLength=1, maxLength=options.char_limit)}
+    return body({**properties, "api_key": _key()}, ("q",))
+
+
+def inspect_body(directions: Directions, options: ServerOptions, **more: Schema) -> Schema:
+    """Return the body of an endpoint that looks into the translation of one sentence."""
+    properties = {
+        "q": text("Sentence to look into.", minLength=1, maxLength=options.inspect_limit),
+        "source": text("Source language.", enum=directions.sources),
+        "target": text("Target language.", enum=directions.targets),
+        **more,
+        "api_key": _key(),
+    }
+    return body(properties, ("q", "source", "target"))

@@ -1,0 +1,133 @@
+"""The parts of a running server, and the questions it answers, apart from HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from manyheads.decoding.translator import Translation
+from manyheads.serving.admission import Admission
+from manyheads.serving.detection import Detection, Detector
+from manyheads.serving.directions import Direction, Directions, language_name
+from manyheads.serving.markup import Markup
+from manyheads.serving.metrics import Meter
+from manyheads.serving.options import ServerOptions
+from manyheads.serving.refusals import Refusal, too_long
+from manyheads.serving.sentences import outline
+from manyheads.serving.worker import Worker
+
+
+class Document(Protocol):
+    """A text whose sentences can be replaced."""
+
+    @property
+    def sentences(self) -> list[str]:
+        """The sentences in their order."""
+        ...
+
+    def fill(self, translations: Sequence[str]) -> str:
+        """Return the text with a translation in the place of each sentence."""
+        ...
+
+
+@dataclass(frozen=True)
+class Version:
+    """One translation of a whole text, and the sum of its sentences' scores."""
+
+    text: str
+    score: float
+
+
+class Service:
+    """Everything a server holds."""
+
+    def __init__(self, directions: Directions, options: ServerOptions) -> None:
+        self.options = options
+        self.directions = directions
+        self.meter = Meter()
+        self.detector = Detector(directions.codes)
+        self.admission = Admission(options, self.meter)
+        self._workers = {direction: Worker(direction, options, self.meter) for direction in directions}
+
+    def worker(self, direction: Direction) -> Worker:
+        """Return who works in a direction."""
+        return self._workers[direction]
+
+    async def close(self) -> None:
+        """Finish what was begun."""
+        await asyncio.gather(*(worker.close() for worker in self._workers.values()))
+
+    def check_size(self, texts: Sequence[str]) -> int:
+        """Refuse too many texts or characters; return how many characters there are."""
+        if len(texts) > self.options.batch_limit:
+            raise too_long(len(texts), self.options.batch_limit)
+        characters = sum(map(len, texts))
+        if characters > self.options.char_limit:
+            raise too_long(characters, self.options.char_limit)
+        return characters
+
+    async def documents(self, texts: Sequence[str], form: str) -> list[Document]:
+        """Take texts apart; markup in a thread, since some of it takes a parser long."""
+        longest = self.options.sentence_limit
+        if form == "text":
+            return [outline(text, longest=longest) for text in texts]
+        if form == "html":
+            return [await asyncio.to_thread(Markup, text, longest=longest) for text in texts]
+        raise Refusal(400, f"{form} format is not supported")
+
+    async def detect(self, text: str, *, among: Sequence[str] | None = None) -> list[Detection]:
+        """Return the languages a text may be in, most probable first."""
+        return await asyncio.to_thread(self.detector.detect, text, among=among)
+
+    async def direction(self, source: str, target: str, sample: str) -> tuple[Direction, Detection | None]:
+        """Return the direction to take; for `auto`, the most probable source that this target has."""
+        if source != "auto":
+            return self.directions.find(source, target), None
+        sources = self.directions.sources_of(target)
+        if not sources:
+            raise Refusal(400, f"{target} is not supported")
+        found = await self.detect(sample, among=sources) or [Detection(sources[0], 0.0)]
+        return self.directions.find(found[0].language, target), found[0]
+
+    async def translate(
+        self, direction: Direction, documents: Sequence[Document], *, alternatives: int
+    ) -> list[list[Version]]:
+        """Return the versions of each text, best first, none twice."""
+        sentences = [sentence for document in documents for sentence in document.sentences]
+        found = iter(await self.worker(direction).translate(sentences, candidates=alternatives + 1))
+        return [
+            _versions(document, [next(found) for _ in document.sentences], alternatives + 1) for document in documents
+        ]
+
+    def settings(self) -> dict[str, Any]:
+        """Return what LibreTranslate tells its page."""
+        source, target = self.directions.sources[0], self.directions.targets[0]
+        keys = self.options.api_keys is not None
+        return {
+            "alternativesLimit": self.options.alternatives_limit,  # ours: how many the page may ask for
+            "apiKeys": keys,
+            "charLimit": self.options.char_limit,
+            "filesTranslation": False,
+            "frontendTimeout": 500,
+            "keyRequired": keys,
+            "language": {
+                "source": {"code": source, "name": language_name(source)},
+                "target": {"code": target, "name": language_name(target)},
+            },
+            "suggestions": False,
+            "supportedFilesFormat": [],
+        }
+
+
+def _versions(document: Document, found: Sequence[Translation], most: int) -> list[Version]:
+    """Put sentences together: the first version has the best candidate of each, the second the second best …"""
+    versions: dict[str, Version] = {}
+    deepest = max((len(one.candidates) for one in found), default=1)
+    for rank in range(min(most, max(1, deepest))):
+        chosen = [one.candidates[min(rank, len(one.candidates) - 1)] for one in found if one.candidates]
+        picked = iter(chosen)
+        text = document.fill([next(picked).text if one.candidates else "" for one in found])
+        versions.setdefault(text, Version(text, round(sum(one.score for one in chosen), 5)))
+    return list(versions.values())

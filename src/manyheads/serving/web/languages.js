@@ -1,0 +1,47 @@
+/** Which languages can be chosen, and which way a pair can be swapped. */
+
+export const AUTO = "auto";
+
+/**
+ * @typedef {{code: string, name: string, targets: string[]}} Language
+ */
+
+/**
+ * Return the languages that a source can be translated into.
+ * @param {Language[]} languages
+ * @param {string} source a code or "auto"
+ * @returns {Language[]}
+ */
+export function targetsOf(languages, source) {
+  const sources = languages.filter(({ code }) => source === AUTO || code === source);
+  const codes = new Set(sources.flatMap(({ targets }) => targets));
+  const others = [...codes].filter((code) => code !== source);
+  const names = new Map(languages.map(({ code, name }) => [code, name]));
+  return (others.length ? others : [...codes]).map((code) => ({ code, name: names.get(code) ?? code, targets: [] }));
+}
+
+/**
+ * Return a pair that the server has: what was asked for where possible, else its defaults, else its first.
+ * @param {Language[]} languages
+ * @param {{source: string, target: string}} wanted
+ * @param {{source?: {code: string}, target?: {code: string}}} [defaults]
+ * @returns {{source: string, target: string}}
+ */
+export function fittingPair(languages, wanted, defaults = {}) {
+  const sources = [AUTO, ...languages.filter(({ targets }) => targets.length).map(({ code }) => code)];
+  const source = [wanted.source, defaults.source?.code, sources[1]].find((code) => sources.includes(code)) ?? AUTO;
+  const targets = targetsOf(languages, source).map(({ code }) => code);
+  const target = [wanted.target, defaults.target?.code, targets[0]].find((code) => targets.includes(code)) ?? "";
+  return { source, target };
+}
+
+/**
+ * Say whether the server translates one way.
+ * @param {Language[]} languages
+ * @param {string} source
+ * @param {string} target
+ * @returns {boolean}
+ */
+export function translates(languages, source, target) {
+  return languages.some(({ code, targets }) => code === source && targets.includes(target));
+}

@@ -1,0 +1,80 @@
+/** The one place where the page keeps its state. */
+
+/**
+ * @typedef {object} Translated what the server answered for the text that is shown
+ * @property {string} q
+ * @property {string} source the language asked for, or the one detected
+ * @property {string} target
+ * @property {string} text
+ * @property {number} [score]
+ * @property {{text: string, score: number|undefined}[]} alternatives
+ * @property {{language: string, confidence: number}|null} detected
+ */
+
+/**
+ * @typedef {object} State
+ * @property {string} q the text
+ * @property {string} source language code or "auto"
+ * @property {string} target
+ * @property {"attention"|"steps"|"beam"|"positions"} view
+ * @property {"encoder"|"decoder"|"cross"} kind
+ * @property {number} layer from 0
+ * @property {number|null} head from 0; null stands for all of them
+ * @property {string} token the chosen token, such as "q3" (fourth query), "k0" (first key) or ""
+ * @property {number} beam width of the beam
+ * @property {number} step from 1
+ * @property {Translated|null} translated
+ * @property {string} look what changes colours: theme and system preference
+ */
+
+/** @type {State} */
+export const INITIAL = {
+  q: "",
+  source: "",
+  target: "",
+  view: "attention",
+  kind: "cross",
+  layer: 0,
+  head: null,
+  token: "",
+  beam: 4,
+  step: 1,
+  translated: null,
+  look: "",
+};
+
+/**
+ * Make a store.
+ * @param {State} initial
+ */
+export function createStore(initial) {
+  let state = { ...initial };
+  const listeners = [];
+
+  return {
+    /** @returns {State} the state, to be read only */
+    get: () => state,
+
+    /**
+     * Change some of the state and tell whoever listens to what really changed.
+     * @param {Partial<State>} changes
+     */
+    set(changes) {
+      const changed = Object.keys(changes).filter((key) => !Object.is(state[key], changes[key]));
+      if (changed.length === 0) return;
+      state = { ...state, ...changes };
+      for (const { keys, listen } of listeners) {
+        if (keys.some((key) => changed.includes(key))) listen(state);
+      }
+    },
+
+    /**
+     * Call a function whenever one of the keys changes.
+     * @param {(keyof State)[]} keys
+     * @param {(state: State) => void} listen
+     */
+    on(keys, listen) {
+      listeners.push({ keys, listen });
+    },
+  };
+}

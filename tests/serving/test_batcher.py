@@ -1,0 +1,157 @@
+"""Many clients, one model: sentences are put together, and everybody gets their own back."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+
+from manyheads.decoding.translator import Candidate, Translation
+from manyheads.errors import ManyheadsError
+from manyheads.serving.batcher import Batcher
+from manyheads.serving.refusals import Refusal
+
+
+class Model:
+    """Stands in for a model: answers in capitals, remembers its batches, and can be held up."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[str]] = []
+        self.busy = threading.Event()
+        self.may_go_on = threading.Event()
+        self.may_go_on.set()
+
+    def __call__(self, sentences: list[str], candidates: int) -> list[Translation]:
+        self.batches.append(sentences)
+        self.busy.set()
+        assert self.may_go_on.wait(60)
+        if "bad" in sentences:
+            raise ManyheadsError("this sentence is impossible.")
+        made = [Candidate(f"{candidates} {sentences}", -1.0, -1.0, []) for _ in range(candidates)]
+        return [Translation(one, [Candidate(one.upper(), 0.0, 0.0, []), *made[1:]]) for one in sentences]
+
+
+def batcher(model: Model, **changes) -> Batcher:
+    return Batcher(model, **{"most": 8, "seconds": 0.01, "queue_limit": 20, **changes})
+
+
+async def texts(one: Batcher, *sentences: str, candidates: int = 1) -> list[str]:
+    return [found.text for found in await one.translate(sentences, candidates=candidates)]
+
+
+async def until(happened) -> None:
+    async with asyncio.timeout(60):
+        while not happened():
+            await asyncio.sleep(0.001)
+
+
+def test_clients_that_come_together_share_a_batch_and_get_their_own():
+    async def scene():
+        model = Model()
+        one = batcher(model, seconds=30)  # only a full batch ends the waiting
+        answers = await asyncio.gather(texts(one, "a", "b", "c"), texts(one, "d"), texts(one, "e", "f", "g", "h"))
+        await one.close()
+        return model, answers
+
+    model, answers = asyncio.run(scene())
+    assert answers == [["A", "B", "C"], ["D"], ["E", "F", "G", "H"]]
+    assert [len(batch) for batch in model.batches] == [8]
+
+
+def test_a_lone_sentence_does_not_wait_for_a_full_batch():
+    async def scene():
+        one = batcher(Model())
+        return await texts(one, "a")
+
+    assert asyncio.run(scene()) == ["A"]
+
+
+def test_no_batch_is_larger_than_allowed_and_none_mixes_numbers_of_candidates():
+    async def scene():
+        model = Model()
+        one = batcher(model, most=3)
+        await asyncio.gather(texts(one, *"abcd"), texts(one, *"xyz", candidates=2), texts(one, *"efgh"))
+        await one.close()
+        return model
+
+    batches = asyncio.run(scene()).batches
+    assert max(map(len, batches)) == 3
+    assert sorted("".join(map("".join, batches))) == sorted("abcdxyzefgh")
+    assert all(set(batch) <= set("xyz") or not set(batch) & set("xyz") for batch in batches)
+
+
+def test_a_sentence_that_fails_spoils_no_other():
+    async def scene():
+        one = batcher(Model())
+        return await asyncio.gather(texts(one, "a"), texts(one, "bad"), texts(one, "b"), return_exceptions=True)
+
+    first, second, third = asyncio.run(scene())
+    assert (first, third) == (["A"], ["B"])
+    assert isinstance(second, ManyheadsError)
+
+
+def test_a_full_queue_refuses_with_a_time_to_come_back():
+    async def scene():
+        model = Model()
+        model.may_go_on.clear()
+        one = batcher(model, most=1)
+        begun = asyncio.create_task(texts(one, "a"))
+        await until(model.busy.is_set)
+        waiting = asyncio.create_task(texts(one, *["b"] * 20))
+        await until(lambda: one.length == 20)
+        with pytest.raises(Refusal) as refused:
+            await texts(one, "c")
+        model.may_go_on.set()
+        return refused.value, await begun, await waiting
+
+    refusal, begun, waiting = asyncio.run(scene())
+    assert refusal.status == 503
+    assert refusal.retry_after is not None and refusal.retry_after >= 1
+    assert (begun, waiting) == (["A"], ["B"] * 20)
+
+
+def test_more_sentences_than_the_queue_holds_are_refused_for_good():
+    async def scene():
+        await texts(batcher(Model()), *["a"] * 21)
+
+    with pytest.raises(Refusal) as refused:
+        asyncio.run(scene())
+    assert refused.value.status == 400
+
+
+def test_who_has_gone_is_not_translated_for():
+    async def scene():
+        model = Model()
+        model.may_go_on.clear()
+        one = batcher(model, most=1)
+        first = asyncio.create_task(texts(one, "a"))
+        await until(model.busy.is_set)
+        second = asyncio.create_task(texts(one, "b", "c"))
+        await until(lambda: one.length == 2)
+        second.cancel()
+        third = asyncio.create_task(texts(one, "d"))
+        await until(lambda: one.length == 3)
+        model.may_go_on.set()
+        await asyncio.gather(first, third)
+        return model.batches
+
+    assert asyncio.run(scene()) == [["a"], ["d"]]
+
+
+def test_closing_finishes_what_waits_and_takes_nothing_new():
+    async def scene():
+        model = Model()
+        model.may_go_on.clear()
+        one = batcher(model, most=1)
+        begun = asyncio.create_task(texts(one, "a", "b"))
+        await until(model.busy.is_set)
+        closing = asyncio.create_task(one.close())
+        await asyncio.sleep(0)
+        with pytest.raises(Refusal):
+            await texts(one, "c")
+        model.may_go_on.set()
+        await closing
+        return await begun
+
+    assert asyncio.run(scene()) == ["A", "B"]

@@ -1,0 +1,56 @@
+"""Languages are told apart among those that are served."""
+
+from __future__ import annotations
+
+import pytest
+
+from manyheads.serving.detection import Detector
+from manyheads.serving.directions import Direction, language_name
+
+TEXTS = {
+    "en": "The children are playing in the garden.",
+    "de": "Die Kinder spielen im Garten mit dem Hund.",
+    "fr": "Les enfants jouent dans le jardin avec le chien.",
+    "zh-Hans": "孩子们在花园里玩耍。",
+}
+
+
+@pytest.fixture(scope="module")
+def detector():
+    return Detector([*TEXTS, "iso"])
+
+
+@pytest.mark.parametrize("code", TEXTS)
+def test_a_sentence_is_recognised(detector, code):
+    found = detector.detect(TEXTS[code])
+    assert found[0].language == code
+    assert sum(one.confidence for one in found) == pytest.approx(100, abs=0.5)
+
+
+def test_only_served_languages_are_found(detector):
+    assert {one.language for one in detector.detect("Bambini giocano in giardino")} == set(TEXTS)
+    assert [one.language for one in detector.detect(TEXTS["fr"], among=["de"])] == ["de"]
+
+
+@pytest.mark.parametrize("text", ["", "123", " \n", "?!"])
+def test_a_text_without_letters_is_in_no_language(detector, text):
+    assert detector.detect(text) == []
+
+
+def test_without_a_known_language_nothing_is_found():
+    assert Detector(["iso"]).detect("Hello there") == []
+
+
+def test_languages_have_english_names():
+    assert [language_name(code) for code in ("de", "zh-Hans", "mul", "iso")] == [
+        "German",
+        "Chinese (Simplified)",
+        "Multiple languages",
+        "iso",
+    ]
+
+
+def test_languages_may_be_named_with_the_run(runs, monkeypatch):
+    monkeypatch.chdir(runs["there"].parent)
+    assert Direction.parse("zh-Hans-pt-BR=there") == Direction("zh-Hans", "pt-BR", Direction.parse("there").run)
+    assert str(Direction.parse("there")) == "en-de"

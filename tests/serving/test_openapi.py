@@ -1,0 +1,53 @@
+"""Schemathesis asks for everything that /openapi.json allows, and for much that it does not."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.generation import GenerationMode
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+MANY = settings(
+    max_examples=40, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+)
+
+
+@pytest.fixture(scope="module")
+def operations(server):
+    schema = schemathesis.openapi.from_url(f"{server.url}/openapi.json")
+    return [found.ok() for found in schema.get_all_operations()]
+
+
+# What a description cannot say: which languages go together, how many layers a model has, which texts have no tokens.
+UNDESCRIBED = ("is not available as a target language", "there is no layer", "nothing to look at in an empty text")
+
+
+def check(case) -> None:
+    """Ask; the answer must be one that is described, 5xx only as 503 with a time to come back."""
+    answer = case.call()
+    excluded = []
+    if answer.status_code == 503:
+        assert int(answer.headers["retry-after"][0]) >= 1
+        excluded = [not_a_server_error]
+    if answer.status_code >= 400:
+        values = json.loads(answer.content)
+        assert set(values) == {"error"}
+        if any(words in values["error"] for words in UNDESCRIBED):
+            excluded = [positive_data_acceptance]
+    case.validate_response(answer, excluded_checks=excluded)
+
+
+@pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=lambda mode: mode.value)
+def test_every_answer_is_one_that_is_described(server, operations, mode):
+    asked = []
+    for operation in operations:
+        if mode == GenerationMode.NEGATIVE and not (operation.body or operation.query):
+            continue  # there is nothing to be wrong
+        asked.append(operation.path)
+        MANY(given(case=operation.as_strategy(generation_mode=mode))(check))()
+    assert {"/translate", "/detect", "/inspect", "/steps", "/beam", "/positions"} <= set(asked)
+    assert server.is_healthy()
