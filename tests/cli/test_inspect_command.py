@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 
+from bert import tiny_folder
+from manyheads.exchange.bert import import_bert
 from manyheads.inspection.inspector import Inspector
+from manyheads.runs.folder import RunFolder
 
 Command = Callable[..., Any]
 TEXT = "a b c"
@@ -83,6 +86,21 @@ def test_steps_and_the_beam_are_given_as_json(command: Command, copy_run: Path):
     assert steps[-1] == {"done": True, "translation": TEXT}
     tree = json.loads(command("inspect", copy_run, TEXT, "--show", "beam", "--beam", 3, "--json").out)
     assert (tree["beam"], tree["translation"]) == (3, TEXT)
+    own = json.loads(command("inspect", copy_run, TEXT, "--show", "beam", "--json").out)
+    assert own["beam"] == RunFolder(copy_run).recipe().decoding.beam
+
+
+def test_a_bert_shows_its_encoder_and_says_what_it_has_not(command: Command, tmp_path: Path):
+    run = tmp_path / "run"
+    import_bert(tiny_folder(tmp_path / "theirs"), run)
+    for folder in (run, tmp_path / "theirs"):  # ours, and Hugging Face's as it is
+        shown = command("inspect", folder, "a b", "--layer", 1, "--json")
+        shown.succeeds()
+        assert json.loads(shown.out)["queries"] == ["[CLS]", "a", "b", "[SEP]"]
+    command("inspect", run, "--show", "positions", "--out", tmp_path / "a.png").succeeds()
+    command("inspect", run, "a", "--show", "beam", "--json").refuses("reads but does not write")
+    command("inspect", run, "a", "--show", "alignment").refuses("nothing to align")
+    command("inspect", run, "a", "--kind", "cross", "--out", tmp_path / "b.png").refuses("no cross attention")
 
 
 @pytest.mark.parametrize(

@@ -227,8 +227,7 @@ def _steps(asked: Asked) -> Content:
 
 def _beam(asked: Asked) -> Content:
     """Make the tree of a beam search."""
-    beam = asked.folder().recipe().decoding.beam if asked.beam is None else asked.beam
-    return asked.inspector().beam(asked.text(), beam=beam).to_json()
+    return asked.inspector().beam(asked.text(), beam=asked.beam).to_json()
 
 
 def _positions(asked: Asked) -> Content:

@@ -65,8 +65,8 @@ class Inspector:
         """Return an iterator over greedy decoding: each step with its best candidates, and then the end."""
         return self._in_turns(self._translating().steps(text, candidates=candidates))
 
-    def beam(self, text: str, *, beam: int = 4) -> BeamTree:
-        """Return beam search as a tree of everything that was ever in the beam."""
+    def beam(self, text: str, *, beam: int | None = 4) -> BeamTree:
+        """Return beam search as a tree of everything that was ever in the beam; None takes the run's own width."""
         with self._turn:
             return self._translating().beam(text, beam=beam)
 

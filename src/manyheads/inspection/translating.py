@@ -61,7 +61,7 @@ class Translating:
             candidates=candidates,
         )
 
-    def beam(self, text: str, *, beam: int) -> BeamTree:
+    def beam(self, text: str, *, beam: int | None) -> BeamTree:
         """Return a beam search as a tree."""
         options = self._options.changed({"beam": beam})
         source, special, watcher = self._source(text), self._engine.special, BeamWatcher()
@@ -70,7 +70,7 @@ class Translating:
             self._batch(source),
             special=special,
             limits=[self._limit(source)],
-            beam=beam,
+            beam=options.beam,
             alpha=options.length_penalty,
             constraints=Constraints(no_repeat_ngram=options.no_repeat_ngram),
             watch=watcher,
@@ -80,7 +80,8 @@ class Translating:
         leaves = [
             Leaf(target.decode(one.tokens), one.score, one.log_probability, watcher.place(one.tokens)) for one in found
         ]
-        return BeamTree(leaves[0].text, beam, watcher.nodes(found[0].tokens, names, names[special.start]), leaves)
+        nodes = watcher.nodes(found[0].tokens, names, names[special.start])
+        return BeamTree(leaves[0].text, options.beam, nodes, leaves)
 
     def _source(self, text: str) -> list[int]:
         """Return the ids of a text, the end token included; there must be something to look at."""
