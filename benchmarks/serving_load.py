@@ -56,12 +56,13 @@ run, seconds = sys.argv[1], float(sys.argv[2])
 sentences = json.load(sys.stdin)
 translator = Translator(run)
 found = translator.translations(sentences)
-began, done = time.perf_counter(), 0
+began, computed, done = time.perf_counter(), time.process_time(), 0
 while time.perf_counter() - began < seconds:
     translator.translate(sentences)
     done += len(sentences)
 speed = done / (time.perf_counter() - began)
-print(json.dumps({"speed": speed, "texts": [one.text for one in found]}))
+frugality = done / (time.process_time() - computed)
+print(json.dumps({"speed": speed, "frugality": frugality, "texts": [one.text for one in found]}))
 """
 
 
@@ -277,6 +278,7 @@ def summary(load: Load, run: Path) -> dict[str, Any]:
         "p99_ms": percentile(load.latencies, 0.99),
         "refused_p50_ms": percentile(load.refusal_latencies, 0.5),
         "refused_p99_ms": percentile(load.refusal_latencies, 0.99),
+        "sentences_per_processor_second": round(load.sentences / load.server_seconds, 1),
         "generator_processor_share": round(load.generator_seconds / load.seconds, 3),
         "server_processor_share": round(load.server_seconds / load.seconds, 3),
         "memory_mib": {
@@ -304,7 +306,9 @@ def table(results: dict[str, Any]) -> str:
     """Return the results as Markdown."""
     rows = [
         f"Offline, the engine translates {results['offline_sentences_per_second']:,.0f} sentences a second; under load "
-        f"the server translates {results['load']['sentences_per_second']:,.0f}: {results['ratio']:.2f}×.",
+        f"the server translates {results['load']['sentences_per_second']:,.0f}: {results['ratio']:.2f}×. "
+        f"For a second of processor time: {results['offline_sentences_per_processor_second']:,.0f} and "
+        f"{results['load']['sentences_per_processor_second']:,.0f}.",
         "",
         "| | clients | requests | sentences/s | errors | mixed up | ties | refused | p50 | p99 | refused p99 | "
         "generator CPU | server CPU | memory, first → second half |",
@@ -350,6 +354,7 @@ def main() -> None:
         "clients": options.clients,
         "offline_sentences_per_second": round(speed, 1),
         "offline_before_and_after": [round(before["speed"], 1), round(after["speed"], 1)],
+        "offline_sentences_per_processor_second": round(statistics.mean([before["frugality"], after["frugality"]]), 1),
         "crashed": not alive,
         "status_at_the_end": status,
         **{name: summary(load, options.run) for name, load in loads.items()},

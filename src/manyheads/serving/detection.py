@@ -1,6 +1,6 @@
 """Which language is this? py3langid, offline, restricted to the languages that are served.
 
-It is one 5 MB file without further dependencies, knows 139 languages and answers within a millisecond.
+It is a 5 MB package that needs nothing but numpy, and knows 139 languages.
 """
 
 from __future__ import annotations
