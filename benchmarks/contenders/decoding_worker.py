@@ -26,7 +26,8 @@ def manyheads(folder: Path, engine: str, precision: str) -> Translate:
     translator = Translator(folder / "run", engine=engine, precision=precision)
 
     def translate(texts: Sequence[str], beam: int, batch: int) -> list[str]:
-        options = {"beam": beam, "batch_sentences": batch, "length_penalty": PENALTY, "extra_length": EXTRA}
+        penalty = {"length_penalty": PENALTY, "penalty_form": "power"}
+        options = {"beam": beam, "batch_sentences": batch, "extra_length": EXTRA, **penalty}
         if batch == 1:
             return [translator.translate(text, **options) for text in texts]
         return translator.translate(texts, **options)

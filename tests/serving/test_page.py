@@ -50,6 +50,7 @@ def wait_for_view(page: Page, view: str) -> None:
         "positions": "#view-positions canvas",
     }
     expect(page.locator(finished[view]).first).to_be_visible()
+    expect(page.locator("[aria-busy=true]")).to_have_count(0)
     wait_for_frame(page)
 
 

@@ -12,7 +12,7 @@ import torch
 import yaml
 
 from bert import minilm
-from conftest import laid_over
+from commands import laid_over
 from manyheads.config.recipe import load_any_recipe, parse_any_recipe
 from manyheads.data.bert_batches import BertBatch
 from manyheads.data.wordpiece import Rectangles

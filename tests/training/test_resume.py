@@ -194,7 +194,7 @@ def train_in_a_child(recipe: Path, run: Path, kill_at: int | None = None) -> tup
     """Train in a fork of this process, which has everything imported; return its end and how often it wrote."""
     reading, writing = os.pipe()
     if (child := os.fork()) == 0:
-        from conftest import run_inside
+        from commands import run_inside
 
         count = moments_of_writing(kill_at)
         code = run_inside("train", recipe, "--out", run).code
@@ -208,7 +208,7 @@ def train_in_a_child(recipe: Path, run: Path, kill_at: int | None = None) -> tup
 
 def kill_everywhere(recipe: Path, folder: Path) -> None:
     """Kill a run at moments spread over all its writing, go on each time, and print what became of it."""
-    from conftest import run_inside
+    from commands import run_inside
 
     whole = folder / "whole"
     run_inside("train", recipe, "--out", whole)  # here and not in a child, so that each child finds everything imported
@@ -224,7 +224,7 @@ def kill_everywhere(recipe: Path, folder: Path) -> None:
 
 def kill_randomly(recipe: Path, folder: Path) -> None:
     """Kill a run at random moments, again and again, until it comes to its end; print what became of it."""
-    from conftest import run_inside
+    from commands import run_inside
 
     whole, run, chance = folder / "whole", folder / "run", Random(1)
     run_inside("train", recipe, "--out", whole)

@@ -21,8 +21,8 @@ LengthPenalty = Annotated[
     str | None,
     typer.Option(
         metavar="[FORM:]α",
-        help="α of the length penalty, by default the run's own. Forms: paper, ((5 + |y|) / 6)^α, which is torch's; "
-        "power, |y|^α, which is ctranslate2's.",
+        help="α of the length penalty, by default the run's own. Forms: paper, ((5 + |y|) / 6)^α, the default; "
+        "power, |y|^α, as other toolkits have it.",
     ),
 ]
 Engine = Annotated[

@@ -5,7 +5,8 @@ stale. What CTranslate2 does in another way is brought into line here:
 
 - Vocabularies are numbers written as words, so that ids go in and come out.
 - It has one length limit per call. A sentence that outgrew its own limit is searched again with that limit.
-- Its length penalty is |y|^α. The paper's is the torch engine's.
+- It stops at K finished hypotheses, however poor, unless its own length penalty is off; then it goes on until the most
+  probable hypothesis of all has ended. So it is off, and hypotheses are ranked by the length penalty here.
 - At a limit, hypotheses without an end are dropped where others have one, and the best is marked as limited.
 - Where it must not write something (a start token, an n-gram again, anything but a prefix), its scores are not the
   model's own, so they are computed once more.
@@ -21,7 +22,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import ctranslate2
 
-from manyheads.decoding.hypothesis import Hypothesis, Penalty, Special, make_hypothesis
+from manyheads.decoding.hypothesis import Hypothesis, Special, make_hypothesis
 from manyheads.decoding.options import TranslationOptions
 from manyheads.decoding.shortlist import Shortlist
 from manyheads.errors import ManyheadsError
@@ -122,7 +123,7 @@ class CTranslate2Engine:
             max_batch_size=self._share(len(sources), options.batch_sentences),
             beam_size=options.beam,
             num_hypotheses=options.beam,
-            length_penalty=options.length_penalty,
+            length_penalty=0.0,
             no_repeat_ngram_size=options.no_repeat_ngram,
             suppress_sequences=[[self._names[one]] for one in never] or None,
             max_input_length=0,
@@ -139,11 +140,10 @@ class CTranslate2Engine:
         return found
 
     def _hypotheses(self, result: Any, options: TranslationOptions) -> list[Hypothesis]:  # noqa: ANN401
-        """Turn CTranslate2's result, whose scores are penalised, into hypotheses."""
-        penalty = Penalty(options.length_penalty, "power")
+        """Turn CTranslate2's result into hypotheses."""
         rows = [[int(word) for word in words] for words in result.hypotheses]
         found = [
-            make_hypothesis(tokens, score * penalty.of(len(tokens)), end=self.special.end, penalty=penalty)
+            make_hypothesis(tokens, score, end=self.special.end, penalty=options.penalty)
             for tokens, score in zip(rows, result.scores, strict=True)
         ]
         if not options.alignments:
@@ -154,7 +154,6 @@ class CTranslate2Engine:
         self, sources: Sequence[Sequence[int]], found: list[list[Hypothesis]], options: TranslationOptions
     ) -> list[list[Hypothesis]]:
         """Return the hypotheses with the log-probabilities that the model gives them when nothing is forced."""
-        penalty = Penalty(options.length_penalty, "power")
         pairs = [(source, one) for source, row in zip(sources, found, strict=True) for one in row]
         bodies = [one.tokens[:-1] if one.finished else one.tokens for _, one in pairs]
         scored = iter(self.score([source for source, _ in pairs], bodies))
@@ -162,7 +161,7 @@ class CTranslate2Engine:
             [
                 replace(
                     make_hypothesis(
-                        one.tokens, sum(next(scored)[: len(one.tokens)]), end=self.special.end, penalty=penalty
+                        one.tokens, sum(next(scored)[: len(one.tokens)]), end=self.special.end, penalty=options.penalty
                     ),
                     attention=one.attention,
                 )

@@ -107,8 +107,6 @@ class Chooser:
         vocabulary = self._run_vocabulary
         if options is not None and options.sample:
             return "only PyTorch draws samples that follow from their seed"
-        if options is not None and options.penalty_form == "paper" and options.beam > 1:
-            return "only PyTorch has the paper's length penalty"
         if options is not None and 2 * options.beam > vocabulary:
             return f"a beam of {options.beam} is too wide for a vocabulary of {vocabulary}"
         return None

@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+PenaltyForm = Literal["paper", "power"]
+
 
 @dataclass(frozen=True)
 class Special:
@@ -46,7 +48,7 @@ class Penalty(NamedTuple):
     """What log-probabilities are divided by, 1 for every length at α = 0."""
 
     alpha: float = 0.6
-    form: Literal["paper", "power"] = "paper"
+    form: PenaltyForm = "paper"
 
     def of(self, length: int) -> float:
         """Return the divisor for outputs of some length."""

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, Self
+from typing import Any, Self, get_args
 
 from manyheads.config.schema import Recipe
-from manyheads.decoding.hypothesis import Penalty
+from manyheads.decoding.hypothesis import Penalty, PenaltyForm
 from manyheads.errors import ManyheadsError, did_you_mean
-
-PenaltyForm = Literal["auto", "paper", "power"]
-FORMS: tuple[PenaltyForm, ...] = ("auto", "paper", "power")
 
 
 @dataclass(frozen=True)
@@ -25,7 +22,7 @@ class TranslationOptions:
 
     beam: int = 4
     length_penalty: float = 0.6
-    penalty_form: PenaltyForm = "auto"
+    penalty_form: PenaltyForm = "paper"
     extra_length: int = 50
     no_repeat_ngram: int = 0
     n_best: int = 1
@@ -43,7 +40,9 @@ class TranslationOptions:
     def __post_init__(self) -> None:
         self._need(self.beam >= 1, "beam", "must be at least 1")
         self._need(self.length_penalty >= 0, "length penalty", "must not be negative")
-        self._need(self.penalty_form in FORMS, "penalty form", f"must be one of {', '.join(FORMS)}")
+        self._need(
+            self.penalty_form in get_args(PenaltyForm), "penalty form", f"must be {' or '.join(get_args(PenaltyForm))}"
+        )
         self._need(self.extra_length >= 0, "extra length", "must not be negative")
         self._need(self.no_repeat_ngram >= 0, "no-repeat n-gram", "must not be negative")
         self._need(self.n_best >= 1, "n-best", "must be at least 1")
@@ -61,8 +60,8 @@ class TranslationOptions:
 
     @property
     def penalty(self) -> Penalty:
-        """The length penalty, in the paper's form unless another is asked for."""
-        return Penalty(self.length_penalty, "power" if self.penalty_form == "power" else "paper")
+        """The length penalty."""
+        return Penalty(self.length_penalty, self.penalty_form)
 
     @classmethod
     def from_recipe(cls, recipe: Recipe) -> Self:

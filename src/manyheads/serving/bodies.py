@@ -49,7 +49,7 @@ class Fields:
     def number(self, name: str, default: int) -> int:
         """Return a whole number, or a default."""
         value = self.values.get(name)
-        if value is None or value == "":
+        if value is None:
             return default
         if isinstance(value, int) and not isinstance(value, bool):
             return value
@@ -62,7 +62,7 @@ class Fields:
     def choice(self, name: str, default: str) -> str:
         """Return a word, or a default."""
         value = self.values.get(name)
-        if value is None or value == "":
+        if value is None:
             return default
         if not isinstance(value, str):
             raise not_a(name, "a text")
