@@ -27,7 +27,7 @@ def test_sentences_come_before_clauses_and_clauses_before_words():
 
 
 def test_quotation_marks_stay_with_their_sentence():
-    assert [part.text for part in split("“Go!” he said.", shorter_than(8))] == ["“Go!”", "he said."]
+    assert [part.text for part in split("“Go!” He left.", shorter_than(8))] == ["“Go!”", "He left."]
     assert [part.text for part in split("「去！」他说。我走。", shorter_than(5))] == ["「去！」", "他说。", "我走。"]
 
 

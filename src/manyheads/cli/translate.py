@@ -72,6 +72,7 @@ def translate(
         extra_length=extra_length,
         split_above=0 if alignments else split_above,
         alignments=alignments,
+        scores=as_json or n_best is not None,
         shortlist=shortlist,
         sample=sample or None,
         temperature=temperature,

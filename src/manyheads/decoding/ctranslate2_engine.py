@@ -4,7 +4,8 @@ The model is converted when it is opened, which costs no more than reading it; s
 stale. What CTranslate2 does in another way is brought into line here:
 
 - Vocabularies are numbers written as words, so that ids go in and come out.
-- It has one length limit per call. A sentence that outgrew its own limit is searched again with that limit.
+- It has one length limit per call. So there is a call for each batch, of sentences of similar length, and an output
+  that outgrew its own sentence's limit is cut there if it found no end, and searched for again if it did.
 - It stops at K finished hypotheses, however poor, unless its own length penalty is off; then it goes on until the most
   probable hypothesis of all has ended. So it is off, and hypotheses are ranked by the length penalty here.
 - At a limit, hypotheses without an end are dropped where others have one, and the best is marked as limited.
@@ -15,7 +16,6 @@ stale. What CTranslate2 does in another way is brought into line here:
 from __future__ import annotations
 
 import os
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, get_args
@@ -32,6 +32,7 @@ from manyheads.positions.reach import beyond_table
 from manyheads.runs.folder import RunFolder
 
 Precision = Literal["float32", "int16", "int8"]
+UNKNOWN = float("nan")  # where nobody asked for a probability
 SCORED_TOGETHER = 64  # pairs
 MOST_THREADS = 4  # for one sentence: its products are small
 FIRST_POSITIONS = 1024  # in the sinusoidal table; a longer text makes a longer one
@@ -65,16 +66,29 @@ class CTranslate2Engine:
         if options.shortlist and not self._run.shortlist_file.exists():
             Shortlist.read(self._run.shortlist_file)  # which says so
         limits = [len(ids) + options.extra_length for ids in sources]
-        found = self._search(sources, max(limits, default=1), options, prefix)
-        outgrown = defaultdict(list)
+        found = self._search(sources, limits, options, prefix)
         for row, limit in enumerate(limits):
-            if any(len(one.tokens) > limit for one in found[row]):
-                outgrown[limit].append(row)
-        for limit, rows in outgrown.items():
-            again = self._search([sources[row] for row in rows], limit, options, prefix)
-            for row, hypotheses in zip(rows, again, strict=True):
-                found[row] = hypotheses
+            if any(one.finished and len(one.tokens) > limit for one in found[row]):
+                (found[row],) = self._search([sources[row]], [limit], options, prefix)
+        self._cut(sources, limits, found, options)
         return [_settled(hypotheses) for hypotheses in found]
+
+    def _cut(
+        self,
+        sources: Sequence[Sequence[int]],
+        limits: Sequence[int],
+        found: list[list[Hypothesis]],
+        options: TranslationOptions,
+    ) -> None:
+        """Cut outputs without an end at their limits, and give them the scores of what is left."""
+        rows = [row for row, limit in enumerate(limits) if any(len(one.tokens) > limit for one in found[row])]
+        if not rows:
+            return
+        cut = [[_first(one, limits[row]) for one in found[row]] for row in rows]
+        if options.scores:
+            cut = self._rescored([sources[row] for row in rows], cut, options)
+        for row, hypotheses in zip(rows, cut, strict=True):
+            found[row] = hypotheses
 
     def score(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[list[float]]:
         """Return the log-probability of each token of given targets, the end token included."""
@@ -90,61 +104,89 @@ class CTranslate2Engine:
         return [list(one.log_probs) for one in scored]
 
     def _search(
-        self, sources: Sequence[Sequence[int]], limit: int, options: TranslationOptions, prefix: Sequence[int]
+        self,
+        sources: Sequence[Sequence[int]],
+        limits: Sequence[int],
+        options: TranslationOptions,
+        prefix: Sequence[int],
     ) -> list[list[Hypothesis]]:
-        """Return every hypothesis of each source, none longer than the limit, with the model's own scores."""
-        found = self._call(sources, limit, options, prefix)
+        """Return every hypothesis of each source, none longer than its batch's limit, with the model's own scores."""
+        found = self._batches(sources, limits, options, prefix)
         if prefix or options.no_repeat_ngram:
             return self._rescored(sources, found, options)
         never = set(self.special.never)
         spoilt = [row for row, some in enumerate(found) if any(never.intersection(one.tokens) for one in some)]
         if spoilt:
             some = [sources[row] for row in spoilt]
-            again = self._call(some, limit, options, prefix, never=self.special.never)
+            again = self._batches(some, [limits[row] for row in spoilt], options, prefix, never=self.special.never)
             for row, hypotheses in zip(spoilt, self._rescored(some, again, options), strict=True):
                 found[row] = hypotheses
         return found
 
-    def _call(
+    def _batches(
         self,
         sources: Sequence[Sequence[int]],
-        limit: int,
+        limits: Sequence[int],
         options: TranslationOptions,
         prefix: Sequence[int],
         *,
         never: Sequence[int] = (),
     ) -> list[list[Hypothesis]]:
-        """Let CTranslate2 search; what it must never write changes its scores, so it is forbidden only if need be."""
+        """Let CTranslate2's workers search for batches of sentences of similar length, longest first."""
+        if not sources:
+            return []
         never = never or (self.special.never if prefix or options.no_repeat_ngram else ())
-        reached = self._reach(_longest(sources), limit)
-        results = self._translator(len(sources)).translate_batch(
+        most = max(limits)
+        reached = self._reach(_longest(sources), most)
+        order = sorted(range(len(sources)), key=lambda row: -len(sources[row]))
+        size = self._share(len(sources), options.batch_sentences)
+        translator = self._translator(len(sources))
+        promised: dict[int, Any] = {}
+        for begin in range(0, len(order), size):
+            rows = order[begin : begin + size]
+            limit = min(reached, max(limits[row] for row in rows))
+            batch = [sources[row] for row in rows]
+            promised.update(zip(rows, self._begin(translator, batch, limit, options, prefix, never), strict=True))
+        found = [self._hypotheses(promised[row].result(), options) for row in range(len(sources))]
+        if reached < most and any(not one.finished and len(one.tokens) == reached for some in found for one in some):
+            raise beyond_table(reached + 1, reached)
+        return found
+
+    def _begin(
+        self,
+        translator: ctranslate2.Translator,
+        sources: Sequence[Sequence[int]],
+        limit: int,
+        options: TranslationOptions,
+        prefix: Sequence[int],
+        never: Sequence[int],
+    ) -> list[Any]:
+        """Let a worker begin with a batch; forbidding tokens changes its scores, so that is done only if need be."""
+        begun: list[Any] = translator.translate_batch(
             self._source(sources),
             [self._words(prefix)] * len(sources) if prefix else None,
-            max_batch_size=self._share(len(sources), options.batch_sentences),
+            asynchronous=True,
             beam_size=options.beam,
             num_hypotheses=options.beam,
             length_penalty=0.0,
             no_repeat_ngram_size=options.no_repeat_ngram,
             suppress_sequences=[[self._names[one]] for one in never] or None,
             max_input_length=0,
-            max_decoding_length=reached,
+            max_decoding_length=limit,
             min_decoding_length=0,
             use_vmap=options.shortlist,
-            return_scores=True,
+            return_scores=options.scores or options.beam > 1,  # greedy search needs none, and then saves a softmax
             return_attention=options.alignments,
             return_end_token=True,
         )
-        found = [self._hypotheses(one, options) for one in results]
-        if reached < limit and any(not one.finished and len(one.tokens) == reached for some in found for one in some):
-            raise beyond_table(reached + 1, reached)
-        return found
+        return begun
 
     def _hypotheses(self, result: Any, options: TranslationOptions) -> list[Hypothesis]:  # noqa: ANN401
         """Turn CTranslate2's result into hypotheses."""
         rows = [[int(word) for word in words] for words in result.hypotheses]
         found = [
             make_hypothesis(tokens, score, end=self.special.end, penalty=options.penalty)
-            for tokens, score in zip(rows, result.scores, strict=True)
+            for tokens, score in zip(rows, result.scores or [UNKNOWN], strict=True)
         ]
         if not options.alignments:
             return found
@@ -223,6 +265,14 @@ class CTranslate2Engine:
             intra_threads=team.threads,
             files=files,
         )
+
+
+def _first(hypothesis: Hypothesis, count: int) -> Hypothesis:
+    """Return the first so many tokens of a hypothesis; if that is not all, its probability is not known."""
+    if len(hypothesis.tokens) <= count:
+        return hypothesis
+    attention = None if hypothesis.attention is None else hypothesis.attention[:count]
+    return replace(hypothesis, tokens=hypothesis.tokens[:count], attention=attention, log_probability=UNKNOWN)
 
 
 def _supported(precision: Precision) -> Precision:

@@ -17,7 +17,7 @@ class TranslationOptions:
 
     `sample` draws outputs instead of searching for the best one; a source of more than `split_above` tokens is cut into
     sentences (0: never). `shortlist` allows only the tokens that the source suggests; `alignments` asks what the best
-    output looked at.
+    output looked at. Without `scores`, probabilities may be unknown (NaN).
     """
 
     beam: int = 4
@@ -36,6 +36,7 @@ class TranslationOptions:
     split_above: int = 256
     shortlist: bool = False
     alignments: bool = False
+    scores: bool = True
 
     def __post_init__(self) -> None:
         self._need(self.beam >= 1, "beam", "must be at least 1")

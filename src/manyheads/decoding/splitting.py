@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from manyheads.decoding.sentences import outline
+
 CUTS = (
-    re.compile(r"""(?<=[.!?…])["'”’»)\]]*(\s+)|(?<=[。！？])[”’』」）]*(\s*)|(\s*\n\s*)"""),  # sentences, lines
     re.compile(r"(?<=[,;:])(\s+)|(?<=[，；：、])(\s*)"),  # clauses
     re.compile(r"(\s+)"),  # words
 )
@@ -28,8 +29,8 @@ def split(text: str, fits: Callable[[str], bool]) -> list[Part]:
     """Return the parts of a text, each of which fits; nothing of the text is lost."""
     if fits(text) or len(text) < 2:
         return [Part(text)]
-    for cut in CUTS:
-        parts = _parts(text, cut)
+    for cut in (None, *CUTS):
+        parts = _sentences(text) if cut is None else _parts(text, cut)
         if len(parts) > 1:
             return [piece for part in parts for piece in _within(part, fits)]
     half = len(text) // 2
@@ -39,6 +40,14 @@ def split(text: str, fits: Callable[[str], bool]) -> list[Part]:
 def join(translations: Sequence[str], parts: Sequence[Part]) -> str:
     """Put the translations of parts together as the parts were."""
     return "".join(text + part.gap for text, part in zip(translations, parts, strict=True)).strip()
+
+
+def _sentences(text: str) -> list[Part]:
+    """Return the sentences of a text, after whatever white space it begins with."""
+    found = outline(text, longest=len(text))
+    before, *behind = found.gaps
+    parts = [Part(sentence, gap) for sentence, gap in zip(found.sentences, behind, strict=True)]
+    return [Part("", before), *parts] if before else parts
 
 
 def _parts(text: str, cut: re.Pattern[str]) -> list[Part]:

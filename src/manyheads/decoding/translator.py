@@ -72,9 +72,9 @@ class Translator:
     def translate(self, text: Sequence[str], **changes: Any) -> list[str]: ...  # noqa: ANN401
     def translate(self, text: str | Sequence[str], **changes: Any) -> str | list[str]:
         """Translate one text or many; `changes` are fields of `TranslationOptions`, such as beam=1."""
-        if isinstance(text, str):
-            return self.translations([text], **changes)[0].text
-        return [one.text for one in self.translations(text, **changes)]
+        texts = [text] if isinstance(text, str) else text
+        found = [one.text for one in self.translations(texts, **{"scores": False, **changes})]
+        return found[0] if isinstance(text, str) else found
 
     def translations(self, texts: Sequence[str], **changes: Any) -> list[Translation]:  # noqa: ANN401
         """Translate texts and return every candidate with its scores."""

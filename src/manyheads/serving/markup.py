@@ -19,7 +19,7 @@ from html.parser import HTMLParser
 from itertools import accumulate, pairwise
 from typing import Literal
 
-from manyheads.serving.sentences import Outline, outline
+from manyheads.decoding.sentences import Outline, outline
 
 
 def _names(text: str) -> frozenset[str]:

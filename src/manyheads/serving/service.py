@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from manyheads.decoding.sentences import outline
 from manyheads.decoding.translator import Translation
 from manyheads.serving.admission import Admission
 from manyheads.serving.detection import Detection, Detector
@@ -15,7 +16,6 @@ from manyheads.serving.markup import Markup
 from manyheads.serving.metrics import Meter
 from manyheads.serving.options import ServerOptions
 from manyheads.serving.refusals import Refusal, too_long
-from manyheads.serving.sentences import outline
 from manyheads.serving.worker import Worker
 
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import LAW
+from manyheads.decoding.sentences import outline
 from manyheads.errors import ManyheadsError
-from manyheads.serving.sentences import outline
 
 PROSE = st.text(alphabet="aB1é中。.!?…, \n\t\r\xa0\"')", max_size=80)
 
