@@ -4,8 +4,8 @@ The model is converted when it is opened, which costs no more than reading it; s
 stale. What CTranslate2 does in another way is brought into line here:
 
 - Vocabularies are numbers written as words, so that ids go in and come out.
-- It has one length limit per call. So there is a call for each batch, of sentences of similar length, and an output
-  that outgrew its own sentence's limit is cut there if it found no end, and searched for again if it did.
+- It has one length limit per call. So there is a call for each batch, of sentences of similar length. What outgrew its
+  own sentence's limit is cut there (greedy), or searched for again with that limit (a beam may rank otherwise).
 - It stops at K finished hypotheses, however poor, unless its own length penalty is off; then it goes on until the most
   probable hypothesis of all has ended. So it is off, and hypotheses are ranked by the length penalty here.
 - At a limit, hypotheses without an end are dropped where others have one, and the best is marked as limited.
@@ -67,10 +67,15 @@ class CTranslate2Engine:
             Shortlist.read(self._run.shortlist_file)  # which says so
         limits = [len(ids) + options.extra_length for ids in sources]
         found = self._search(sources, limits, options, prefix)
-        for row, limit in enumerate(limits):
-            if any(one.finished and len(one.tokens) > limit for one in found[row]):
-                (found[row],) = self._search([sources[row]], [limit], options, prefix)
-        self._cut(sources, limits, found, options)
+        outgrown = [row for row, limit in enumerate(limits) if any(len(one.tokens) > limit for one in found[row])]
+        if options.beam == 1:
+            self._cut(sources, limits, found, options, outgrown)
+        else:
+            for limit in {limits[row] for row in outgrown}:
+                rows = [row for row in outgrown if limits[row] == limit]
+                again = self._search([sources[row] for row in rows], [limit] * len(rows), options, prefix)
+                for row, hypotheses in zip(rows, again, strict=True):
+                    found[row] = hypotheses
         return [_settled(hypotheses) for hypotheses in found]
 
     def _cut(
@@ -79,9 +84,9 @@ class CTranslate2Engine:
         limits: Sequence[int],
         found: list[list[Hypothesis]],
         options: TranslationOptions,
+        rows: Sequence[int],
     ) -> None:
-        """Cut outputs without an end at their limits, and give them the scores of what is left."""
-        rows = [row for row, limit in enumerate(limits) if any(len(one.tokens) > limit for one in found[row])]
+        """Cut greedy outputs at their limits, which is what the limit would have done, and score what is left."""
         if not rows:
             return
         cut = [[_first(one, limits[row]) for one in found[row]] for row in rows]
@@ -272,7 +277,8 @@ def _first(hypothesis: Hypothesis, count: int) -> Hypothesis:
     if len(hypothesis.tokens) <= count:
         return hypothesis
     attention = None if hypothesis.attention is None else hypothesis.attention[:count]
-    return replace(hypothesis, tokens=hypothesis.tokens[:count], attention=attention, log_probability=UNKNOWN)
+    first = replace(hypothesis, tokens=hypothesis.tokens[:count], attention=attention)
+    return replace(first, log_probability=UNKNOWN, finished=False)
 
 
 def _supported(precision: Precision) -> Precision:
