@@ -29,6 +29,7 @@ def create_app(directions: Directions, options: ServerOptions) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        """Finish what was begun before the application ends."""
         yield
         await service.close()
 
@@ -55,27 +56,33 @@ def _explain_errors(app: FastAPI) -> None:
 
     @app.exception_handler(Refusal)
     async def refused(request: Request, error: Refusal) -> Response:
+        """What the server will not do, in its own words."""
         return _error(error.status, error.message, error.headers)
 
     @app.exception_handler(ManyheadsError)
     async def impossible(request: Request, error: ManyheadsError) -> Response:
+        """What the model cannot do with this request."""
         return _error(400, str(error))
 
     @app.exception_handler(RequestValidationError)
     async def wrong(request: Request, error: RequestValidationError) -> Response:
+        """A parameter of the wrong kind; the first one is named."""
         found = error.errors()[0]
         return _error(400, f"Invalid request: {found['loc'][-1]} parameter: {found['msg'].lower()}")
 
     @app.exception_handler(HTTPException)
     async def unknown(request: Request, error: HTTPException) -> Response:
+        """An address or a method that there is not."""
         return _error(error.status_code, str(error.detail), dict(error.headers or {}))
 
     @app.exception_handler(Disconnected)
     async def gone(request: Request, error: Disconnected) -> Response:
+        """A client that did not wait for its answer."""
         return Response(status_code=499)  # nobody reads it; the log does
 
     @app.exception_handler(Exception)
     async def broken(request: Request, error: Exception) -> Response:
+        """A fault of ours, whose details are for the log."""
         return _error(500, "Cannot translate text: an error of the server, which is in its log")
 
 
