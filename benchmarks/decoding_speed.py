@@ -38,7 +38,8 @@ Setting = tuple[str, str, str]
 OURS = {
     "manyheads auto, float32": [("manyheads", "auto", "float32")],
     "manyheads auto, int8": [("manyheads", "auto", "int8")],
-    "manyheads torch": [("manyheads", "torch", "float32")],
+    "manyheads torch, float32": [("manyheads", "torch", "float32")],
+    "manyheads torch, int8": [("manyheads", "torch", "int8")],
 }
 OTHERS = {
     f"ctranslate2 expert, {precision}": [("ctranslate2", threads, precision) for threads in ("1x1", "1x2", "2x1")]

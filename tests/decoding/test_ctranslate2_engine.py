@@ -178,12 +178,19 @@ def test_without_ctranslate2_torch_translates(
     [
         (["--engine", "ctranslate"], "Did you mean 'ctranslate2'?"),
         (["--precision", "int4"], "Did you mean 'int8'?"),
-        (["--engine", "torch", "--precision", "int8"], "the torch engine has no int8"),
+        (["--engine", "torch", "--precision", "int16"], "the torch engine has no int16"),
         (["--engine", "ctranslate2", "--device", "cuda"], "it is for processors"),
     ],
 )
 def test_impossible_wishes_are_told(command: Callable[..., Any], copy_run: Path, words: list[str], told: str):
     command("translate", "--model", copy_run, *words, "a b").refuses(told)
+
+
+def test_torch_translates_with_8_bits_too(copy_run: Path):
+    text = "a b c d"
+    assert Translator(copy_run, engine="torch", precision="int8").translate(text) == Translator(copy_run).translate(
+        text
+    )
 
 
 def test_a_damaged_model_is_told_at_once(copy_run: Path, tmp_path: Path):

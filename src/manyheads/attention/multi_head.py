@@ -76,12 +76,19 @@ class MultiHeadAttention(nn.Module):
 
     def _project(self, inputs: Tensor, first: int, last: int) -> tuple[Tensor, ...]:
         """Apply the projections first…last of (query, key, value) to [B, T, D]: one [B, H, T, Dh] each."""
-        rows = slice(first * self.width, last * self.width)
-        bias = None if self.inputs_bias is None else self.inputs_bias[rows]
-        projected = F.linear(inputs, self.inputs[rows], bias)
+        projected = self._apply_inputs(inputs, first, last)
         batch, length, _ = inputs.shape
         parts = projected.view(batch, length, last - first, self.heads, self.width // self.heads)
         return parts.permute(2, 0, 3, 1, 4).unbind()
+
+    def _apply_inputs(self, inputs: Tensor, first: int, last: int) -> Tensor:
+        """Apply the projections first…last to [B, T, D]: [B, T, (last - first)·D]."""
+        return F.linear(inputs, *self._input_rows(first, last))
+
+    def _input_rows(self, first: int, last: int) -> tuple[Tensor, Tensor | None]:
+        """Return the weights and the bias of the projections first…last."""
+        rows = slice(first * self.width, last * self.width)
+        return self.inputs[rows], None if self.inputs_bias is None else self.inputs_bias[rows]
 
     def _attend(self, queries: Tensor, seen: KeysValues, mask: Mask) -> Tensor:
         """Attend in every head, join the heads and apply W_O: [B, H, T, Dh] → [B, T, D]."""

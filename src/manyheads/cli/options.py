@@ -30,7 +30,7 @@ Engine = Annotated[
     typer.Option(help="What computes: auto, torch or ctranslate2. auto takes ctranslate2 wherever it can."),
 ]
 Precision = Annotated[
-    str, typer.Option(help="float32, or (ctranslate2 only) int16 and int8: smaller, faster, nearly the same text.")
+    str, typer.Option(help="float32; int8: smaller, faster, nearly the same text; int16 (ctranslate2 only).")
 ]
 BatchSentences = Annotated[int, typer.Option("--batch", help="Sentences translated at once.")]
 SourceFile = Annotated[Path, typer.Option("--source", help="Source text, one sentence per line (also .gz).")]

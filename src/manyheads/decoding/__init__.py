@@ -8,6 +8,7 @@
 | `observing` | searches whose results can be looked at |
 | `rescoring` | the log-probability of a given target |
 | `torch_engine` | every model and every option, on PyTorch |
+| `int8` | 8-bit linear layers for it |
 | `ctranslate2_engine` | the fast engine for processors, without torch |
 | `engines` | which of the two translates |
 | `translator` | texts in, texts out |

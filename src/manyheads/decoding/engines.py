@@ -42,9 +42,7 @@ def open_engine(run: RunFolder, *, engine: str = "auto", device: str = "auto", p
             f"there is no precision '{precision}'.", where="--precision", cure=did_you_mean(precision, PRECISIONS)
         )
     if engine == "torch":
-        if precision != "float32":
-            raise ManyheadsError(f"the torch engine has no {precision}.", where="--precision", cure="Leave it out.")
-        return torch_engine(run, device)
+        return torch_engine(run, device, precision)
     return Chooser(run, device=device, precision=precision, strict=engine == "ctranslate2")
 
 
@@ -82,7 +80,7 @@ class Chooser:
     @cached_property
     def general(self) -> Engine:
         """The run's model in PyTorch."""
-        return torch_engine(self._run, self._device)
+        return torch_engine(self._run, self._device, "float32" if self._precision == "int16" else self._precision)
 
     def _engine(self, options: TranslationOptions | None) -> Engine:
         """Return the engine for a search with these options, or for scoring."""
@@ -126,9 +124,18 @@ def _has_graphics_card(device: str) -> bool:
     return bool(ctranslate2.get_cuda_device_count())
 
 
-def torch_engine(run: RunFolder, device: str) -> Engine:
+def torch_engine(run: RunFolder, device: str, precision: Precision = "float32") -> Engine:
     """Load a run's model on PyTorch."""
+    from manyheads.decoding.int8 import with_int8_linears
     from manyheads.decoding.torch_engine import TorchEngine
     from manyheads.runs.loading import choose_device, load_model
 
-    return TorchEngine(load_model(run, device=choose_device(device)), run.config())
+    if precision == "int16":
+        raise ManyheadsError("the torch engine has no int16.", where="--precision", cure="Use int8 or float32.")
+    place = choose_device(device)
+    if precision == "int8" and place.type != "cpu":
+        raise ManyheadsError(
+            f"the torch engine has int8 on processors only, not on {place}.", where="--precision", cure="Leave it out."
+        )
+    model = load_model(run, device=place)
+    return TorchEngine(with_int8_linears(model) if precision == "int8" else model, run.config())

@@ -47,7 +47,7 @@ class ServerOptions(BaseModel):
     allow_origin: str = Field("*", description="Whose pages may call the server (Access-Control-Allow-Origin).")
     beam: Count | None = Field(None, description="Hypotheses kept at each step. Default: each run's own.")
     engine: str = Field("auto", description="What computes: auto, torch or ctranslate2.")
-    precision: str = Field("float32", description="float32, or int16 and int8 (ctranslate2 only).")
+    precision: str = Field("float32", description="float32, int8, or int16 (ctranslate2 only).")
     device: str = Field("auto", description="Where to compute: auto, cpu, cuda or mps.")
     log_texts: bool = Field(False, description="Write texts and translations into the log.")
 
