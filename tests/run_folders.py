@@ -25,18 +25,26 @@ def pairs(count: int = 300) -> list[Pair]:
     return list(task("dates").pairs("train", count=count))
 
 
-def make_run(path: Path, *, tokenizer: dict[str, Any] | None = None, seed: int = 1, **model: Any) -> RunFolder:
+def make_run(
+    path: Path,
+    *,
+    tokenizer: dict[str, Any] | None = None,
+    data: dict[str, Any] | None = None,
+    seed: int = 1,
+    **model: Any,
+) -> RunFolder:
     """Write a run whose weights are drawn at random."""
+    one_direction = {"train": {"task": "dates"}, "source_language": "en", "target_language": "de"}
     sizes = {"width": 32, "heads": 4, "encoder_layers": 2, "decoder_layers": 1, "feed_forward": 48, "dropout": 0.1}
     recipe = build_recipe(
         {
             "name": path.name,
-            "data": {"train": {"task": "dates"}, "source_language": "en", "target_language": "de"},
+            "data": data or one_direction,
             "tokenizer": {"vocabulary": 300, **(tokenizer or {})},
             "model": {**sizes, **model},
         }
     )
-    tokenizers = train_tokenizers(pairs(), recipe.tokenizer)
+    tokenizers = train_tokenizers(pairs(), recipe.tokenizer, recipe.data.tags)
     config = ModelConfig(
         model=recipe.model,
         source_vocabulary=len(tokenizers.source),
@@ -58,3 +66,10 @@ def change_json(path: Path, **changes: Any) -> None:
     values = {**json.loads(path.read_text(encoding="utf-8")), **changes}
     kept = {key: value for key, value in values.items() if value is not None}
     path.write_text(json.dumps(kept, ensure_ascii=False), encoding="utf-8")
+
+
+def make_multilingual_run(path: Path) -> RunFolder:
+    """Write a run with random weights that translates between English and two other languages."""
+    directions = [("en", "fr"), ("en", "de"), ("fr", "en"), ("de", "en")]
+    corpora = [{"task": "dates", "source_language": one, "target_language": other} for one, other in directions]
+    return make_run(path, data={"train": corpora, "held_out": 10})

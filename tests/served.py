@@ -46,7 +46,7 @@ class Running:
 @contextmanager
 def serving(runs: list[Path | str], **options: Any) -> Iterator[Running]:
     """Serve runs until the end of the block."""
-    directions = Directions([Direction.parse(str(run)) for run in runs])
+    directions = Directions([direction for run in runs for direction in Direction.all_of(str(run))])
     server = make_server(directions, ServerOptions(port=0, **options))
     listening = listen("127.0.0.1", 0)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)

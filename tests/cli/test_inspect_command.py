@@ -129,6 +129,7 @@ def test_a_mistake_gets_a_sentence(command: Command, copy_run: Path, tmp_path, m
     assert not list(tmp_path.iterdir())
 
 
-def test_what_needs_a_run_says_so(command: Command, tmp_path: Path):
-    command("inspect", "--show", "schedule", "--out", tmp_path / "a.png").refuses("run folder is needed")
+def test_what_needs_a_run_says_so(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("manyheads.runs.shipped.FOLDER", tmp_path)
+    command("inspect", "--show", "schedule", "--out", tmp_path / "a.png").refuses("no model comes with this package")
     command("inspect", tmp_path / "nowhere", TEXT, "--out", tmp_path / "a.png").refuses("no such run folder")

@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 
 from manyheads.config.recipe import parse_recipe
+from manyheads.data.files import data_folder
 from manyheads.data.tasks import task
 from manyheads.runs.folder import RunFolder
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "data.md").read_text(encoding="utf-8")
-(SNIPPET,) = re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.DOTALL)
-COMMANDS = re.findall(r"^\$ (.*)$", PAGE, flags=re.MULTILINE)
+SNIPPET, LANGUAGES = re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.DOTALL)
+COMMANDS = [one for one in re.findall(r"^\$ (.*)$", PAGE, flags=re.MULTILINE) if "data cut" not in one]
+(CUT, COUNTS) = re.search(r"^\$ (manyheads data cut .*?) --out \S+\n(.*?)```", PAGE, re.MULTILINE | re.DOTALL).groups()
 SHORT = " ".join(
     f"--set {change}"
     for change in (
@@ -72,3 +74,17 @@ def test_the_mixed_run_is_complete(desk: Path):
     run = RunFolder.open(desk / "runs" / "mixed")
     assert run.tokenizers().source.encode("<bt> 2020") == [4, *run.tokenizers().source.encode("2020")]
     assert "(tagged <bt>)" in run.card_file.read_text(encoding="utf-8")
+
+
+def test_the_languages_are_those_of_a_recipe():
+    recipe = parse_recipe(LANGUAGES)
+    assert recipe.data.directions == (("en", "fr"), ("fr", "en"), ("en", "zh"))
+    assert recipe.data.tags == ("<2fr>", "<2en>", "<2zh>")
+
+
+def test_the_cut_has_the_counts_that_the_page_says(command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    if not (data_folder() / "tatoeba").exists():
+        pytest.skip("the Tatoeba corpora are not there: set MANYHEADS_DATA")
+    monkeypatch.setenv("MANYHEADS_DATA", str(data_folder().resolve()))
+    monkeypatch.chdir(Path(__file__).resolve().parents[2])
+    assert command(*CUT.split()[1:], "--out", tmp_path / "cut").out == COUNTS

@@ -38,9 +38,10 @@ SHORT = (
 def write_stand_ins(recipe, folder: Path) -> list[str]:
     """Write small files in place of the corpora a recipe names; return the changes that make it read them."""
     changes = []
-    for part, corpus in (("train", recipe.data.train), ("valid", recipe.data.valid)):
-        if corpus is None:
-            continue
+    for part, corpus in [
+        *(("train", corpus) for corpus in recipe.data.corpora),
+        *(("valid", corpus) for corpus in recipe.data.valid_corpora),
+    ]:
         if corpus.task is not None:
             changes.append(f"data.{part}.count=200")
             continue

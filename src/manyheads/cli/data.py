@@ -1,4 +1,4 @@
-"""`manyheads data`: public corpora by name (`list`, `get`), and a look for faults in your own (`check`)."""
+"""`manyheads data`: public corpora by name (`list`, `get`), faults in your own (`check`), held-out parts (`cut`)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from manyheads.data.pairs import Pair
 
 app = typer.Typer(
-    name="data", help="Public corpora by name (list, get); faults in your own (check).", no_args_is_help=True
+    name="data",
+    help="Public corpora by name (list, get); faults in your own (check); held-out parts (cut).",
+    no_args_is_help=True,
 )
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
@@ -116,6 +118,32 @@ def check_corpus(
         if lines:
             shown = ", ".join(map(str, lines[:10])) + (", …" if len(lines) > 10 else "")
             typer.echo(f"  {kind.replace('_', ' '):<14}{len(lines):>9,}  lines {shown}")
+
+
+@app.command("cut")
+def cut_corpora(
+    cut: Annotated[Path, typer.Argument(help="A file that names the corpora, such as recipes/cuts/tatoeba.yaml.")],
+    out: Annotated[Path, typer.Option(help="A new folder for train, valid and test, a file for each two languages.")],
+) -> None:
+    """Hold out test and validation data by sentence, on both sides and over all languages of several corpora."""
+    from manyheads.config.recipe import load_cut
+    from manyheads.data.cutting import cut_corpora
+    from manyheads.runs.atomic import fresh_folder
+
+    with fresh_folder(out) as draft:
+        for (source, target), parts in cut_corpora(load_cut(cut)).items():
+            for name, pairs in vars(parts).items():
+                _write_columns(draft / f"{name}.{source}-{target}.tsv.gz", pairs)
+            sizes = ", ".join(f"{len(pairs):,} {name}" for name, pairs in vars(parts).items())
+            typer.echo(f"{source}-{target}: {sizes}")
+
+
+def _write_columns(file: Path, pairs: Iterable[Pair]) -> None:
+    """Write pairs as two columns; the same pairs always give the same bytes."""
+    import gzip
+
+    text = "".join(f"{pair.source}\t{pair.target}\n" for pair in pairs)
+    file.write_bytes(gzip.compress(text.encode("utf-8"), mtime=0))
 
 
 def _write_pairs(pairs: Iterable[Pair], prefix: str) -> None:

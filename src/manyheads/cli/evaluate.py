@@ -16,6 +16,7 @@ from manyheads.cli.options import (
     Engine,
     LengthPenalty,
     Precision,
+    To,
     length_penalty_options,
 )
 
@@ -31,6 +32,9 @@ def evaluate(
     target: Annotated[str | None, typer.Option(help="Reference, parallel to the source.")] = None,
     pairs: Annotated[str | None, typer.Option(help="A TSV or JSONL file with both sides instead.")] = None,
     pairs_format: Annotated[str, typer.Option("--format", help="Format of --pairs: auto, tsv or jsonl.")] = "auto",
+    source_column: Annotated[str, typer.Option(help="Column (from 0) or key of the source in --pairs.")] = "0",
+    target_column: Annotated[str, typer.Option(help="Column or key of the reference in --pairs.")] = "1",
+    to: To = None,
     task: Annotated[str | None, typer.Option(help="The unseen test split of a generated task instead.")] = None,
     count: Annotated[int, typer.Option(help="Pairs of the generated task.")] = 1000,
     against: Annotated[Path | None, typer.Option(help="Another run, to compare with by paired bootstrap.")] = None,
@@ -52,9 +56,11 @@ def evaluate(
     from manyheads.runs.folder import RunFolder
 
     recipe = RunFolder.open(run).recipe()
-    rows = list(open_corpus(_corpus(recipe, source, target, pairs, pairs_format, task, count), split="test").pairs())
+    columns = {"source_column": source_column, "target_column": target_column} if pairs else {}
+    named = {"source": source, "target": target, "pairs": pairs, "format": pairs_format, **columns}
+    rows = list(open_corpus(_corpus(recipe, named, task, count), split="test").pairs())
     scoring = _Scoring(recipe, rows, metric or [], lowercase, tokenizer)
-    search = {"beam": beam, **length_penalty_options(length_penalty), "batch_sentences": batch}
+    search = {"to": to, "beam": beam, **length_penalty_options(length_penalty), "batch_sentences": batch}
     computing = {"engine": engine, "device": device, "precision": precision}
     translator = Translator(run, **computing)
     outputs = translator.translate(scoring.sources, **search)
@@ -67,7 +73,7 @@ def evaluate(
         "run": str(run),
         "pairs": len(rows),
         "scores": [asdict(score) for score in scores],
-        "perplexity": scoring.perplexity(translator),
+        "perplexity": scoring.perplexity(translator, to),
     }
     if against is not None:
         other = Translator(against, **computing).translate(scoring.sources, **search)
@@ -75,25 +81,16 @@ def evaluate(
     _print(result, scores, as_json=as_json)
 
 
-def _corpus(
-    recipe: Recipe,
-    source: str | None,
-    target: str | None,
-    pairs: str | None,
-    pairs_format: str,
-    task: str | None,
-    count: int,
-) -> CorpusSettings:
+def _corpus(recipe: Recipe, values: dict[str, Any], task: str | None, count: int) -> CorpusSettings:
     """Return the test corpus that was asked for; a run on a generated task needs no naming of it."""
     from manyheads.config.messages import build
     from manyheads.config.schema import CorpusSettings
 
-    values: dict[str, Any] = {"source": source, "target": target, "pairs": pairs, "format": pairs_format}
     trained_on = recipe.data.corpora[0]
-    if source is None and target is None and pairs is None and (task or trained_on.task):
+    if not any(values[name] for name in ("source", "target", "pairs")) and (task or trained_on.task):
         own = task in (None, trained_on.task)
         options = trained_on.options if own else {}
-        values |= {"task": task or trained_on.task, "count": count, "seed": 0, "options": options}
+        values = {**values, "task": task or trained_on.task, "count": count, "seed": 0, "options": options}
     return build(CorpusSettings, values, origin="the test data")
 
 
@@ -128,11 +125,11 @@ class _Scoring:
 
         return [measure(metric, outputs, self.answers, self.scale) for metric in self.metrics]
 
-    def perplexity(self, translator: Translator) -> float:
+    def perplexity(self, translator: Translator, to: str | None) -> float:
         """Return the model's perplexity per target token, the end token included, on the pairs."""
         from manyheads.metrics.scores import perplexity
 
-        likely = translator.score([row.source for row in self.rows], [row.target for row in self.rows])
+        likely = translator.score([row.source for row in self.rows], [row.target for row in self.rows], to=to)
         tokens = sum(len(row) for row in likely)
         return perplexity(-sum(map(sum, likely)) / max(1, tokens))
 

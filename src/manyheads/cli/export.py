@@ -26,7 +26,11 @@ class Quantization(StrEnum):
 
 
 def export(
-    run: Annotated[Path, typer.Argument(help="The run folder.", show_default=False)],
+    *,
+    run: Annotated[
+        Path | None,
+        typer.Argument(help="A run folder, or a model that comes with the package.", show_default=False),
+    ] = None,
     to: Annotated[Format, typer.Option("--to", help="The format to write.")],
     out: Annotated[Path, typer.Option("--out", help="The folder to write; it must not exist yet.")],
     quantization: Annotated[

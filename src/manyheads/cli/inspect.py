@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from manyheads.cli.options import AsJson, Beam, Device
+from manyheads.cli.options import AsJson, Beam, Device, To
 from manyheads.errors import ManyheadsError
+from manyheads.runs.shipped import find_run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -79,6 +80,7 @@ class Asked:
     heads: str | None
     level: LevelName
     beam: int | None
+    to: str | None
     against: list[Path]
     device: str
 
@@ -86,13 +88,13 @@ class Asked:
         """Open the run for looking inside."""
         from manyheads.inspection.inspector import Inspector
 
-        return Inspector(self._place(), self.device)
+        return Inspector(find_run(self.run), self.device)
 
     def folder(self) -> RunFolder:
         """Open the run."""
         from manyheads.runs.folder import RunFolder
 
-        return RunFolder.open(self._place())
+        return RunFolder.open(self.run)
 
     def text(self) -> str:
         """Return the one text."""
@@ -100,18 +102,16 @@ class Asked:
             raise ManyheadsError(f"one text can be shown at a time, not {len(self.texts)}.", where="TEXT")
         return self.texts[0]
 
-    def _place(self) -> Path:
-        if self.run is None:
-            raise ManyheadsError("a run folder is needed for this.", where="RUN")
-        return self.run
-
 
 Content = Any
 """A figure, text, or anything that JSON can hold."""
 
 
 def inspect(
-    run: Annotated[Path | None, typer.Argument(help="The run folder.", show_default=False)] = None,
+    run: Annotated[
+        str | None,
+        typer.Argument(help="A run folder; left out, the model that comes with the package.", show_default=False),
+    ] = None,
     text: Annotated[list[str] | None, typer.Argument(help="What the model reads.", show_default=False)] = None,
     out: Annotated[
         Path | None, typer.Option(help="Where to write: a name that ends in .png, .svg, .html, .json or .txt.")
@@ -132,6 +132,7 @@ def inspect(
     ] = None,
     level: Annotated[LevelName, typer.Option(help="Align words or tokens.")] = LevelName.token,
     beam: Beam = None,
+    to: To = None,
     against: Annotated[list[Path] | None, typer.Option(help="Another run's curves beside; may be repeated.")] = None,
     device: Device = "auto",
     as_json: AsJson = False,
@@ -141,8 +142,16 @@ def inspect(
     Alignments are printed in Pharaoh format where no file is named.
     """
     form = _form(show, out, as_json)
-    asked = Asked(run, text or [], form, kind, layer, head, heads, level, beam, against or [], device)
+    folder, texts = _run_and_texts(run, text or [])
+    asked = Asked(folder, texts, form, kind, layer, head, heads, level, beam, to, against or [], device)
     _write(_MAKERS[show](asked), out, form)
+
+
+def _run_and_texts(run: str | None, texts: list[str]) -> tuple[Path | None, list[str]]:
+    """Tell a run from a text where only one is given: what is no run, and does not look like a path, is a text."""
+    if run is None or texts or Path(run).exists() or "/" in run or find_run(run) != Path(run):
+        return (None if run is None else find_run(run)), texts
+    return None, [run]
 
 
 def _form(show: What, out: Path | None, as_json: bool) -> str:
@@ -184,7 +193,7 @@ def _write(content: Content, out: Path | None, form: str) -> None:
 def _attention(asked: Asked) -> Content:
     """Make one head, all heads of a layer, or all layers; or the page; or the numbers."""
     inspector = asked.inspector()
-    seen = inspector.everything(asked.text(), beam=asked.beam)
+    seen = inspector.everything(asked.text(), beam=asked.beam, to=asked.to)
     kind: Kind = asked.kind.value if asked.kind else "cross" if inspector.translates else "encoder"
     if asked.head is not None and asked.layer is None:
         raise ManyheadsError("a head belongs to a layer.", where="--head", cure="Add --layer.")
@@ -210,7 +219,7 @@ def _alignment(asked: Asked) -> Content:
         raise ManyheadsError("there is no text to align.", where="TEXT")
     heads = read_heads(asked.heads) if asked.heads is not None else None
     inspector = asked.inspector()
-    aligned = [align(inspector.everything(text, beam=asked.beam), heads) for text in asked.texts]
+    aligned = [align(inspector.everything(text, beam=asked.beam, to=asked.to), heads) for text in asked.texts]
     if asked.form == ".json":
         return [one.to_json() for one in aligned]
     if asked.form == ".txt":
@@ -222,12 +231,12 @@ def _alignment(asked: Asked) -> Content:
 
 def _steps(asked: Asked) -> Content:
     """Make the steps of greedy decoding."""
-    return [step.to_json() for step in asked.inspector().steps(asked.text())]
+    return [step.to_json() for step in asked.inspector().steps(asked.text(), to=asked.to)]
 
 
 def _beam(asked: Asked) -> Content:
     """Make the tree of a beam search."""
-    return asked.inspector().beam(asked.text(), beam=asked.beam).to_json()
+    return asked.inspector().beam(asked.text(), beam=asked.beam, to=asked.to).to_json()
 
 
 def _positions(asked: Asked) -> Content:

@@ -32,6 +32,13 @@ Engine = Annotated[
 Precision = Annotated[
     str, typer.Option(help="float32; int8: smaller, faster, nearly the same text; int16 (ctranslate2 only).")
 ]
+To = Annotated[
+    str | None,
+    typer.Option(
+        help="Language to translate into, such as en, where the model has several. Default: one that the text's own is "
+        "translated into."
+    ),
+]
 BatchSentences = Annotated[int, typer.Option("--batch", help="Sentences translated at once.")]
 SourceFile = Annotated[Path, typer.Option("--source", help="Source text, one sentence per line (also .gz).")]
 TargetFile = Annotated[Path, typer.Option("--target", help="Target text, line by line parallel to the source.")]

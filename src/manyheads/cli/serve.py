@@ -11,14 +11,14 @@ import typer
 from manyheads.errors import ManyheadsError
 from manyheads.serving.options import PREFIX, ServerOptions, build_options, variable
 
-NEEDED = ("fastapi", "uvicorn", "python_multipart", "prometheus_client", "py3langid")
+NEEDED = ("fastapi", "uvicorn", "python_multipart", "prometheus_client")
 
 Runs = Annotated[
-    list[str],
+    list[str] | None,
     typer.Argument(
-        metavar="RUN...",
+        metavar="[RUN]...",
         envvar=f"{PREFIX}RUNS",
-        help="Run folders; one whose recipe names no languages as en-de=RUN.",
+        help="Run folders; one whose recipe names no languages as en-de=RUN. Default: the model of the package.",
         show_default=False,
     ),
 ]
@@ -26,7 +26,7 @@ Runs = Annotated[
 
 def serve(**given: Any) -> None:  # noqa: ANN401
     """Serve runs over HTTP with LibreTranslate's API, and a page that shows what every head looks at."""
-    runs = given.pop("runs")
+    runs = given.pop("runs") or [None]
     options = build_options(given)
     if absent := [name for name in NEEDED if find_spec(name) is None]:
         raise ManyheadsError(
@@ -40,7 +40,7 @@ def serve(**given: Any) -> None:  # noqa: ANN401
 def _parameters() -> list[inspect.Parameter]:
     """Return the command's parameters: the runs, and every option of the server's table."""
     keyword = inspect.Parameter.KEYWORD_ONLY
-    parameters = [inspect.Parameter("runs", keyword, annotation=Runs)]
+    parameters = [inspect.Parameter("runs", keyword, default=None, annotation=Runs)]
     for name, field in ServerOptions.model_fields.items():
         option = typer.Option(help=field.description, envvar=variable(name))
         kind: Any = Annotated[field.annotation, option]

@@ -16,6 +16,7 @@ from manyheads.cli.options import (
     Engine,
     LengthPenalty,
     Precision,
+    To,
     length_penalty_options,
 )
 from manyheads.cli.texts import line_chunks
@@ -28,7 +29,10 @@ def translate(
     text: Annotated[
         list[str] | None, typer.Argument(help="Texts; without any, standard input.", show_default=False)
     ] = None,
-    model: Annotated[Path, typer.Option(help="The run folder.")] = ...,  # type: ignore[assignment]
+    to: To = None,
+    model: Annotated[
+        Path | None, typer.Option(help="A run folder, or a name that 'manyheads models' shows; by default its first.")
+    ] = None,
     beam: Beam = None,
     length_penalty: LengthPenalty = None,
     n_best: Annotated[int | None, typer.Option(help="Print so many candidates for each text.")] = None,
@@ -64,6 +68,7 @@ def translate(
     translator = Translator(model, engine=engine, device=device, precision=precision)
     found = translator.stream_chunks(
         [text] if text else line_chunks(),
+        to=to,
         beam=beam,
         **length_penalty_options(length_penalty),
         n_best=n_best,

@@ -46,5 +46,5 @@ def _open_files(recipe: AnyRecipe) -> None:
 
     for corpus in recipe.data.corpora:
         open_corpus(corpus, split="train")
-    if recipe.data.valid is not None:
-        open_corpus(recipe.data.valid, split="valid")
+    for corpus in recipe.data.valid_corpora:
+        open_corpus(corpus, split="valid")

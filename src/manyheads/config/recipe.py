@@ -9,7 +9,8 @@ from typing import Any, get_args
 import yaml
 
 from manyheads.config.bert import BertRecipe, BertTask
-from manyheads.config.messages import build, key_lines
+from manyheads.config.cut import CutSettings
+from manyheads.config.messages import KeyPath, build, key_lines
 from manyheads.config.presets import MODEL_PRESETS
 from manyheads.config.schema import Recipe
 from manyheads.errors import ManyheadsError
@@ -24,8 +25,19 @@ def load_recipe(path: Path, changes: Iterable[str] = ()) -> Recipe:
 
 def load_any_recipe(path: Path, changes: Iterable[str] = ()) -> AnyRecipe:
     """Read a recipe for whatever task and apply changes such as `training.steps=1000`."""
+    return parse_any_recipe(_read(path), changes, origin=str(path))
+
+
+def load_cut(path: Path) -> CutSettings:
+    """Read what `manyheads data cut` is to cut."""
+    values, lines = _parse(_read(path), origin=str(path))
+    return build(CutSettings, values, origin=str(path), lines=lines)
+
+
+def _read(path: Path) -> str:
+    """Return the text of a recipe."""
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise ManyheadsError(
             "there is no such recipe.",
@@ -36,7 +48,6 @@ def load_any_recipe(path: Path, changes: Iterable[str] = ()) -> AnyRecipe:
         raise ManyheadsError("this is not a recipe: it is no text in UTF-8.", where=str(path)) from None
     except OSError as error:
         raise ManyheadsError(f"this is not a recipe: {error.strerror}.", where=str(path)) from None
-    return parse_any_recipe(text, changes, origin=str(path))
 
 
 def parse_recipe(text: str, changes: Iterable[str] = (), *, origin: str = "recipe") -> Recipe:
@@ -46,6 +57,16 @@ def parse_recipe(text: str, changes: Iterable[str] = (), *, origin: str = "recip
 
 def parse_any_recipe(text: str, changes: Iterable[str] = (), *, origin: str = "recipe") -> AnyRecipe:
     """Read a recipe from YAML text; its `task` says of which kind it is."""
+    values, lines = _parse(text, origin=origin)
+    for change in changes:
+        values = merged(values, parse_change(change))
+    if values.get("task") in get_args(BertTask):
+        return build(BertRecipe, values, origin=origin, lines=lines)
+    return build_recipe(values, origin=origin, lines=lines)
+
+
+def _parse(text: str, *, origin: str) -> tuple[dict[str, Any], dict[KeyPath, int]]:
+    """Return the keys and values of YAML text, and the line of each key."""
     try:
         values = yaml.safe_load(text)
         lines = key_lines(text, origin=origin)
@@ -56,11 +77,7 @@ def parse_any_recipe(text: str, changes: Iterable[str] = (), *, origin: str = "r
         raise ManyheadsError(f"this is not valid YAML: {problem}.", where=place) from None
     if not isinstance(values, dict):
         raise ManyheadsError("a recipe is a YAML mapping of keys to values.", where=origin)
-    for change in changes:
-        values = merged(values, parse_change(change))
-    if values.get("task") in get_args(BertTask):
-        return build(BertRecipe, values, origin=origin, lines=lines)
-    return build_recipe(values, origin=origin, lines=lines)
+    return values, lines
 
 
 def _for_translation(recipe: AnyRecipe, *, origin: str) -> Recipe:

@@ -45,6 +45,9 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
 
 
+LanguageCode = Annotated[str, Field(pattern=r"^[a-z]{2,8}(-[A-Za-z]+)*$")]
+
+
 class CorpusSettings(Settings):
     """Where pairs come from: two parallel files, one file of pairs, or a generated task.
 
@@ -58,6 +61,10 @@ class CorpusSettings(Settings):
     format: Literal["auto", "tsv", "jsonl"] = Field("auto", description="Format of `pairs`; auto looks at the name.")
     source_column: int | str = Field(0, description="Column (TSV, from 0) or key (JSONL) of the source.")
     target_column: int | str = Field(1, description="Column (TSV, from 0) or key (JSONL) of the target.")
+    keep: dict[int | str, tuple[str, ...]] = Field(
+        default_factory=dict,
+        description="Keep only the lines of `pairs` whose column (or key) has one of these values: {1: [cmn_Hans]}.",
+    )
     task: str | None = Field(
         None, description="A generated task instead of files: dates, copy, reverse, sort, addition."
     )
@@ -66,6 +73,11 @@ class CorpusSettings(Settings):
     options: dict[str, Any] = Field(default_factory=dict, description="Options of the generated task.")
     weight: Annotated[float, Number, Field(gt=0.0, allow_inf_nan=False)] = Field(
         1.0, description="How often its pairs are seen in an epoch, relative to once."
+    )
+    source_language: str | None = Field(None, description="Language code of its sources, where corpora differ in it.")
+    target_language: LanguageCode | None = Field(
+        None,
+        description="Language code of its targets; the tag <2code> before each source then tells it to the model.",
     )
     tag: str | None = Field(
         None,
@@ -83,6 +95,13 @@ class CorpusSettings(Settings):
         return self
 
     @model_validator(mode="after")
+    def _keep_has_lines(self) -> Self:
+        """Only lines with columns can be chosen by one."""
+        if self.keep and self.pairs is None:
+            raise ValueError("`keep` chooses lines of `pairs`, and there are none")
+        return self
+
+    @model_validator(mode="after")
     def _tag_is_a_token(self) -> Self:
         """A tag is one token of its own: no white space, and none of those that mean something else."""
         if self.tag is not None and (len(self.tag.split()) != 1 or self.tag != self.tag.strip()):
@@ -90,6 +109,17 @@ class CorpusSettings(Settings):
         if self.tag in ("<pad>", "<unk>", "<s>", "</s>"):
             raise ValueError(f"the tag {self.tag} is a special token already: choose another")
         return self
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """What stands before each of its sources: the language to translate into, then its own tag."""
+        language = None if self.target_language is None else language_tag(self.target_language)
+        return tuple(tag for tag in (language, self.tag) if tag is not None)
+
+
+def language_tag(code: str) -> str:
+    """Return the token that tells a model which language to translate into."""
+    return f"<2{code}>"
 
 
 def _one_or_several(value: object) -> str:
@@ -115,7 +145,7 @@ class DataSettings(Settings):
     """The corpora of a run."""
 
     train: OneOrSeveral = Field(description="What the model learns from: one corpus, or a list of them.")
-    valid: CorpusSettings | None = Field(None, description="What its progress is measured on.")
+    valid: OneOrSeveral | None = Field(None, description="What its progress is measured on: one corpus, or a list.")
     held_out: Natural = Field(0, description="Pairs cut off the training data for validation where `valid` is missing.")
     max_length: Positive = Field(256, description="Longest sequence in tokens, on either side, that is trained on.")
     too_long: Literal["skip", "truncate", "stop"] = Field(
@@ -130,10 +160,20 @@ class DataSettings(Settings):
         return self.train if isinstance(self.train, tuple) else (self.train,)
 
     @property
+    def valid_corpora(self) -> tuple[CorpusSettings, ...]:
+        """The validation corpora: none, one or several."""
+        return self.valid if isinstance(self.valid, tuple) else () if self.valid is None else (self.valid,)
+
+    @property
     def tags(self) -> tuple[str, ...]:
         """The tags of all corpora, each once."""
-        every = [*self.corpora, self.valid] if self.valid else self.corpora
-        return tuple(dict.fromkeys(corpus.tag for corpus in every if corpus.tag is not None))
+        return tuple(dict.fromkeys(tag for corpus in (*self.corpora, *self.valid_corpora) for tag in corpus.tags))
+
+    @property
+    def directions(self) -> tuple[tuple[str | None, str], ...]:
+        """The languages that corpora with a target language of their own go from and to, each pair once."""
+        named = ((one.source_language or self.source_language, one.target_language) for one in self.corpora)
+        return tuple(dict.fromkeys((source, target) for source, target in named if target is not None))
 
 
 TokenizerKind = Literal["bpe", "unigram", "characters", "symbols"]
@@ -157,8 +197,12 @@ class TokenizerSettings(Settings):
     )
     shared: bool = Field(True, description="One tokenizer for both sides.")
     target: TargetTokenizerSettings | None = Field(None, description="The target's own tokenizer, where it differs.")
-    normalization: Literal["nmt_nfkc", "nfkc", "identity"] = Field(
-        "nmt_nfkc", description="Unicode normalisation of the text before it is cut into pieces."
+    normalization: Literal["nmt_nfkc", "nfkc", "nfkc_simplified", "identity"] = Field(
+        "nmt_nfkc",
+        description=(
+            "Unicode normalisation of the text before it is cut into pieces; "
+            "nfkc_simplified also writes traditional Chinese characters as simplified ones."
+        ),
     )
     coverage: float = Field(1.0, gt=0.9, le=1.0, description="Share of the characters that get a piece of their own.")
     byte_fallback: bool = Field(False, description="Spell unknown characters as bytes instead of <unk>.")

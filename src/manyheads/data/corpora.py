@@ -112,15 +112,23 @@ class PairFiles(Corpus):
         self.files = text_files(settings.pairs, role="pairs")
 
     def pairs(self) -> Iterator[Pair]:
-        """Yield the two chosen columns or keys of every line."""
-        count = 0
+        """Yield the two chosen columns or keys of every line that is kept."""
+        return (pair for _, pair in self.numbered())
+
+    def numbered(self) -> Iterator[tuple[int, Pair]]:
+        """Yield these pairs with their lines, those of several files counted on."""
+        count = kept = 0
         for file in self.files:
             read = self._read_json if self._is_json(file) else self._read_columns
             for number, line in enumerate(read_lines(file, lenient=self._lenient), start=1):
-                yield read(line, f"{file}:{number}")
                 count += 1
-        if count == 0:
-            raise ManyheadsError("this file is empty: there is nothing to learn from.", where=str(self.files[0]))
+                pair = read(line, f"{file}:{number}")
+                if pair is not None:
+                    kept += 1
+                    yield count, pair
+        if kept == 0:
+            reason = "this file is empty" if count == 0 else f"none of the {count:,} lines has what `keep` asks for"
+            raise ManyheadsError(f"{reason}: there is nothing to learn from.", where=str(self.files[0]))
 
     def _is_json(self, file: Path) -> bool:
         """Whether a file holds one JSON object per line, by the settings or by its name."""
@@ -128,23 +136,26 @@ class PairFiles(Corpus):
             return ".jsonl" in file.suffixes
         return self.settings.format == "jsonl"
 
-    def _read_columns(self, line: str, where: str) -> Pair:
-        """Return the two columns of a TSV line."""
+    def _read_columns(self, line: str, where: str) -> Pair | None:
+        """Return the two columns of a TSV line, if it is to be kept."""
         columns = line.split("\t")
         if line == "":
             return Pair("", "")
         try:
+            if not all(columns[int(one)] in values for one, values in self.settings.keep.items()):
+                return None
             return Pair(columns[int(self.settings.source_column)], columns[int(self.settings.target_column)])
         except (IndexError, ValueError):
-            wanted = f"columns {self.settings.source_column} and {self.settings.target_column}"
+            asked = [self.settings.source_column, self.settings.target_column, *self.settings.keep]
+            wanted = f"columns {', '.join(map(str, asked[:-1]))} and {asked[-1]}"
             raise ManyheadsError(
                 f"this line has {len(columns)} tab-separated columns, {wanted} (from 0) are wanted.",
                 where=where,
-                cure="Set source_column and target_column, or mend the line.",
+                cure="Set source_column and target_column (and keep), or mend the line.",
             ) from None
 
-    def _read_json(self, line: str, where: str) -> Pair:
-        """Return the two values of a JSON line; the keys default to source and target."""
+    def _read_json(self, line: str, where: str) -> Pair | None:
+        """Return the two values of a JSON line, if it is to be kept; the keys default to source and target."""
         names = [
             name if isinstance(name, str) else default
             for name, default in (
@@ -156,6 +167,8 @@ class PairFiles(Corpus):
             return Pair("", "")
         try:
             values = json.loads(line)
+            if not all(str(values[key]) in allowed for key, allowed in self.settings.keep.items()):
+                return None
             source, target = (values[name] for name in names)
         except (json.JSONDecodeError, KeyError, TypeError):
             raise ManyheadsError(
@@ -170,7 +183,8 @@ class PairFiles(Corpus):
     def key(self) -> str:
         """Return the checksum of the files' bytes and which columns are taken."""
         chosen = f"{self.settings.format} {self.settings.source_column} {self.settings.target_column}"
-        return f"pairs {fingerprint(self.files)} {chosen}"
+        kept = "".join(f" {name}={values}" for name, values in sorted(self.settings.keep.items(), key=str))
+        return f"pairs {fingerprint(self.files)} {chosen}{kept}"
 
     def origin(self) -> str:
         """Return the path."""
@@ -298,6 +312,11 @@ class Tagged(Corpus):
         return f"{self.whole.origin()} (tagged {self.tag})"
 
 
+def tagged(corpus: Corpus, tags: Sequence[str]) -> Corpus:
+    """Return the corpus with its tags, if it has any."""
+    return Tagged(corpus, " ".join(tags)) if tags else corpus
+
+
 class Together(Corpus):
     """Several corpora as one, in turns, so that whoever reads the beginning has seen something of each."""
 
@@ -322,6 +341,11 @@ class Together(Corpus):
     def origin(self) -> str:
         """Return where each comes from."""
         return "; ".join(corpus.origin() for corpus in self.corpora)
+
+
+def together(corpora: Sequence[Corpus]) -> Corpus:
+    """Return several corpora as one."""
+    return corpora[0] if len(corpora) == 1 else Together(corpora)
 
 
 def _hash(text: str) -> bytes:

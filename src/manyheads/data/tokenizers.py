@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import io
 import re
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import sentencepiece
 
 from manyheads.config.schema import TokenizerKind, TokenizerSettings
 from manyheads.data.pairs import Pair
+from manyheads.data.sentencepiece_model import without_rules_file
 from manyheads.errors import ManyheadsError
 
 PAD, UNKNOWN, START, END = 0, 1, 2, 3
@@ -162,29 +166,30 @@ def train_tokenizer(
     """Train one tokenizer; without a vocabulary size, characters and symbols take all they find."""
     subwords = kind in ("bpe", "unigram")
     model = io.BytesIO()
-    try:
-        sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=iter(texts),
-            model_writer=model,
-            model_type=_MODEL_TYPES[kind],
-            vocab_size=vocabulary or DEFAULT_VOCABULARY,
-            # Characters and symbols: every one that occurs, unless a number was asked for.
-            use_all_vocab=not subwords and vocabulary is None,
-            hard_vocab_limit=subwords and vocabulary is not None,
-            character_coverage=settings.coverage,
-            normalization_rule_name="identity" if kind == "symbols" else settings.normalization,
-            byte_fallback=settings.byte_fallback and subwords,
-            pad_id=PAD,
-            unk_id=UNKNOWN,
-            bos_id=START,
-            eos_id=END,
-            user_defined_symbols=[tag_piece(tag) for tag in tags],
-            max_sentence_length=1_000_000,
-            minloglevel=2,
-        )
-    except (RuntimeError, OSError) as error:
-        raise _explain(str(error), vocabulary) from None
-    tokenizer = Tokenizer(model.getvalue())
+    with _normalisation("identity" if kind == "symbols" else settings.normalization) as normalisation:
+        try:
+            sentencepiece.SentencePieceTrainer.train(
+                sentence_iterator=iter(texts),
+                model_writer=model,
+                model_type=_MODEL_TYPES[kind],
+                vocab_size=vocabulary or DEFAULT_VOCABULARY,
+                # Characters and symbols: every one that occurs, unless a number was asked for.
+                use_all_vocab=not subwords and vocabulary is None,
+                hard_vocab_limit=subwords and vocabulary is not None,
+                character_coverage=settings.coverage,
+                byte_fallback=settings.byte_fallback and subwords,
+                pad_id=PAD,
+                unk_id=UNKNOWN,
+                bos_id=START,
+                eos_id=END,
+                user_defined_symbols=[tag_piece(tag) for tag in tags],
+                max_sentence_length=1_000_000,
+                minloglevel=2,
+                **normalisation,
+            )
+        except (RuntimeError, OSError) as error:
+            raise _explain(str(error), vocabulary) from None
+    tokenizer = Tokenizer(without_rules_file(model.getvalue()))
     for tag in tags:
         if len(tokenizer.encode(tag)) != 1:
             raise ManyheadsError(
@@ -193,6 +198,20 @@ def train_tokenizer(
                 cure="Choose one of plain letters in brackets, such as <bt>.",
             )
     return tokenizer
+
+
+@contextmanager
+def _normalisation(name: str) -> Iterator[dict[str, Any]]:
+    """Yield the trainer's arguments for a normalisation: one of its own rules by name, or a file with ours."""
+    if name != "nfkc_simplified":
+        yield {"normalization_rule_name": name}
+        return
+    from manyheads.data.chinese import normalisation_rules
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "rules.tsv"
+        file.write_text(normalisation_rules(), encoding="utf-8")
+        yield {"normalization_rule_tsv": str(file)}
 
 
 def tag_piece(tag: str) -> str:

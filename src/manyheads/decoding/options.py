@@ -15,11 +15,13 @@ from manyheads.errors import ManyheadsError, did_you_mean
 class TranslationOptions:
     """What to search for and how far.
 
-    `sample` draws outputs instead of searching for the best one; a source of more than `split_above` tokens is cut into
-    sentences (0: never). `shortlist` allows only the tokens that the source suggests; `alignments` asks what the best
-    output looked at. Without `scores`, probabilities may be unknown (NaN).
+    `to` is the language to translate into, for models of several. `sample` draws outputs instead of searching for the
+    best one; a source of more than `split_above` tokens is cut into sentences (0: never). `shortlist` allows only the
+    tokens that the source suggests; `alignments` asks what the best output looked at. Without `scores`, probabilities
+    may be unknown (NaN).
     """
 
+    to: str | None = None
     beam: int = 4
     length_penalty: float = 0.6
     penalty_form: PenaltyForm = "paper"

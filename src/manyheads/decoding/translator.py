@@ -15,12 +15,27 @@ from typing import Any, overload
 from manyheads.data.tokenizers import Tokenizers
 from manyheads.decoding.engines import Engine, open_engine
 from manyheads.decoding.hypothesis import Hypothesis
+from manyheads.decoding.languages import Languages
 from manyheads.decoding.options import TranslationOptions
 from manyheads.decoding.splitting import join, split
 from manyheads.errors import ManyheadsError
 from manyheads.runs.folder import RunFolder
 
 STREAM_LINES = 1024  # read ahead of a stream: enough to sort by length, little enough to answer soon
+
+
+@dataclass(frozen=True)
+class Source:
+    """A text as it is read: its ids, and before them the tag of the language to translate into, if there is one."""
+
+    text: str
+    ids: list[int]
+    tag: list[int]
+
+    @property
+    def tagged(self) -> list[int]:
+        """All ids."""
+        return [*self.tag, *self.ids]
 
 
 @dataclass(frozen=True)
@@ -49,21 +64,27 @@ class Translation:
 
 
 class Translator:
-    """Translates with the model of a run folder."""
+    """Translates with the model of a run folder, or of a name that 'manyheads models' shows; by default its first."""
 
     def __init__(
-        self, run: Path | str, *, engine: str = "auto", device: str = "auto", precision: str = "float32"
+        self, run: Path | str | None = None, *, engine: str = "auto", device: str = "auto", precision: str = "float32"
     ) -> None:
         folder = RunFolder.open(run)
+        self.languages: Languages | None
         self.engine: Engine = open_engine(folder, engine=engine, device=device, precision=precision)
+        recipe = folder.recipe()
         self.tokenizers = folder.tokenizers()
-        self.options = TranslationOptions.from_recipe(folder.recipe())
+        self.options = TranslationOptions.from_recipe(recipe)
+        self.languages = Languages(recipe.data, self.tokenizers.source)
 
     @classmethod
-    def from_parts(cls, engine: Engine, tokenizers: Tokenizers, options: TranslationOptions) -> Translator:
-        """Make a translator of a model that is already at hand."""
+    def from_parts(
+        cls, engine: Engine, tokenizers: Tokenizers, options: TranslationOptions, languages: Languages | None = None
+    ) -> Translator:
+        """Make a translator of a model that is at hand; without `languages`, sources have their tags already."""
         translator = cls.__new__(cls)
         translator.engine, translator.tokenizers, translator.options = engine, tokenizers, options
+        translator.languages = languages
         return translator
 
     @overload
@@ -94,38 +115,39 @@ class Translator:
 
     def _translate_chunk(self, texts: list[str], options: TranslationOptions) -> list[Translation]:
         """Translate texts; one that is too long to be read at once is translated part by part."""
-        sources = self.tokenizers.source.encode_all(texts)
-        too_long = [i for i, ids in enumerate(sources) if 0 < options.split_above < len(ids)]
-        results = self._search(texts, sources, options, skip=set(too_long))
+        sources = self._sources(texts, options.to)
+        too_long = [i for i, source in enumerate(sources) if 0 < options.split_above < len(source.ids)]
+        results = self._search(sources, options, skip=set(too_long))
         for index in too_long:
-            results[index] = self._by_parts(texts[index], options)
+            results[index] = self._by_parts(sources[index], options)
         return results
+
+    def _sources(self, texts: Sequence[str], to: str | None) -> list[Source]:
+        """Return texts as the model reads them."""
+        rows = self.tokenizers.source.encode_all(texts)
+        tags = [[] for _ in texts] if self.languages is None else self.languages.tag_ids(texts, to)
+        return [Source(text, ids, tag) for text, ids, tag in zip(texts, rows, tags, strict=True)]
 
     def _search(
-        self,
-        texts: Sequence[str],
-        sources: Sequence[Sequence[int]],
-        options: TranslationOptions,
-        *,
-        skip: Collection[int] = (),
+        self, sources: Sequence[Source], options: TranslationOptions, *, skip: Collection[int] = ()
     ) -> list[Translation]:
-        """Translate texts with their ids, except for those that are empty or to be skipped."""
-        results = [Translation(text, []) for text in texts]
-        rows = [i for i, ids in enumerate(sources) if ids and i not in skip]
+        """Translate sources, except for those that are empty or to be skipped."""
+        results = [Translation(source.text, []) for source in sources]
+        rows = [i for i, source in enumerate(sources) if source.ids and i not in skip]
         prefix = self.tokenizers.target.encode(options.prefix) if options.prefix else []
-        found = self.engine.search([sources[i] for i in rows], options, prefix=prefix)
+        found = self.engine.search([sources[i].tagged for i in rows], options, prefix=prefix)
         for row, hypotheses in zip(rows, found, strict=True):
-            results[row] = self._present(texts[row], hypotheses[: options.n_best])
+            results[row] = self._present(sources[row], hypotheses[: options.n_best])
         return results
 
-    def _by_parts(self, text: str, options: TranslationOptions) -> Translation:
+    def _by_parts(self, source: Source, options: TranslationOptions) -> Translation:
         """Translate each part of a long text alone and put the best outputs together."""
-        encode = self.tokenizers.source.encode
+        text, encode = source.text, self.tokenizers.source.encode
         parts = split(text, fits=lambda part: len(encode(part)) <= options.split_above)
-        first, rest = ([part.text for part in some] for some in (parts[:1], parts[1:]))
+        first, *rest = [Source(part.text, encode(part.text), source.tag) for part in parts]
         found = [  # only the whole has a beginning that can be asked for
-            *self._search(first, list(map(encode, first)), options),
-            *self._search(rest, list(map(encode, rest)), replace(options, prefix=None)),
+            *self._search([first], options),
+            *self._search(rest, replace(options, prefix=None)),
         ]
         best = [one.candidates[0] for one in found if one.candidates]
         whole = Candidate(
@@ -137,23 +159,26 @@ class Translator:
         warnings = dict.fromkeys(f"in one of {len(parts)} parts, {one.warning}" for one in found if one.warning)
         return Translation(text, [whole] if best else [], "; ".join(warnings) or None)
 
-    def _present(self, source: str, hypotheses: list[Hypothesis]) -> Translation:
+    def _present(self, source: Source, hypotheses: list[Hypothesis]) -> Translation:
         """Turn hypotheses into texts; say so if the best one did not come to an end."""
         candidates = [
             Candidate(
-                self.tokenizers.target.decode(one.tokens), one.score, one.log_probability, one.tokens, one.attention
+                self.tokenizers.target.decode(one.tokens),
+                one.score,
+                one.log_probability,
+                one.tokens,
+                None if one.attention is None else [row[len(source.tag) :] for row in one.attention],
             )
             for one in hypotheses
         ]
-        return Translation(source, candidates, _warning(hypotheses[0]))
+        return Translation(source.text, candidates, _warning(hypotheses[0]))
 
-    def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[list[float]]:
+    def score(self, sources: Sequence[str], targets: Sequence[str], *, to: str | None = None) -> list[list[float]]:
         """Return the log-probability of each token of given targets, the end token included; in their order."""
         if len(sources) != len(targets):
             raise ManyheadsError(f"there are {len(sources):,} sources but {len(targets):,} targets.")
-        source_ids = self.tokenizers.source.encode_all(sources)
-        target_ids = self.tokenizers.target.encode_all(targets)
-        return self.engine.score(source_ids, target_ids)
+        source_ids = [source.tagged for source in self._sources(sources, to)]
+        return self.engine.score(source_ids, self.tokenizers.target.encode_all(targets))
 
 
 def _warning(best: Hypothesis) -> str | None:

@@ -6,7 +6,6 @@
 | `tree` | the names and shapes of a run's weights, which every exchange starts from |
 | `huggingface` | run folder ↔ Hugging Face folder of a Marian model (OPUS-MT) |
 | `marian`, `marian_tokenizer` | its weights and settings, its tokenizer |
-| `sentencepiece_model` | the pieces inside a SentencePiece model file |
 | `comparison` | whether both models say the same |
 | `ctranslate2` | run folder → CTranslate2 folder |
 | `sinusoids` | positional encodings as a table |

@@ -21,9 +21,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from manyheads.config.schema import ModelConfig
-from manyheads.data.tokenizers import BEYOND, Tokenizer, Tokenizers, tag_piece
-from manyheads.errors import ManyheadsError
-from manyheads.exchange.sentencepiece_model import (
+from manyheads.data.sentencepiece_model import (
     ModelType,
     Piece,
     PieceType,
@@ -31,6 +29,8 @@ from manyheads.exchange.sentencepiece_model import (
     read_pieces,
     with_pieces,
 )
+from manyheads.data.tokenizers import BEYOND, Tokenizer, Tokenizers, tag_piece
+from manyheads.errors import ManyheadsError
 
 # The score of a piece that an import added; SentencePiece never looks at it, and an export leaves such pieces out.
 ADDED = -1e6

@@ -47,11 +47,18 @@ class Inspector:
         """Whether the model writes, so that it has a decoder, steps and a beam."""
         return isinstance(self._subject, Translating)
 
-    def attention(self, text: str, *, kind: Kind, layer: int, beam: int | None = None) -> AttentionView:
-        """Return one layer's attention of one kind, all heads; the beam is the run's own unless one is given."""
-        return self.everything(text, beam=beam).view(kind, layer)
+    def attention(
+        self, text: str, *, kind: Kind, layer: int, beam: int | None = None, to: str | None = None
+    ) -> AttentionView:
+        """Return one layer's attention of one kind, all heads; the beam is the run's own unless one is given.
 
-    def everything(self, text: str, *, beam: int | None = None, target: str | None = None) -> Everything:
+        `to` is the language to translate into, for a run that has several.
+        """
+        return self.everything(text, beam=beam, to=to).view(kind, layer)
+
+    def everything(
+        self, text: str, *, beam: int | None = None, target: str | None = None, to: str | None = None
+    ) -> Everything:
         """Return every layer and head, the stream through the layers, and the probabilities at each step.
 
         With a `target`, that text takes the translation's place: what the model would look at if it wrote it.
@@ -59,16 +66,16 @@ class Inspector:
         with self._turn:
             if isinstance(self._subject, Reading):
                 return self._subject.everything(text)
-            return self._subject.everything(text, beam=beam, target=target)
+            return self._subject.everything(text, beam=beam, target=target, to=to)
 
-    def steps(self, text: str, *, candidates: int = 5) -> Iterator[Step | Done]:
+    def steps(self, text: str, *, candidates: int = 5, to: str | None = None) -> Iterator[Step | Done]:
         """Return an iterator over greedy decoding: each step with its best candidates, and then the end."""
-        return self._in_turns(self._translating().steps(text, candidates=candidates))
+        return self._in_turns(self._translating().steps(text, candidates=candidates, to=to))
 
-    def beam(self, text: str, *, beam: int | None = 4) -> BeamTree:
+    def beam(self, text: str, *, beam: int | None = 4, to: str | None = None) -> BeamTree:
         """Return beam search as a tree of everything that was ever in the beam; None takes the run's own width."""
         with self._turn:
-            return self._translating().beam(text, beam=beam)
+            return self._translating().beam(text, beam=beam, to=to)
 
     def _translating(self) -> Translating:
         """Return the translator; say so where the model does not write."""

@@ -13,6 +13,7 @@ from manyheads.attention.recording import record_attention
 from manyheads.decoding.beam import beam_search
 from manyheads.decoding.constraints import Constraints
 from manyheads.decoding.hypothesis import Hypothesis, make_hypothesis
+from manyheads.decoding.languages import Languages
 from manyheads.decoding.options import TranslationOptions
 from manyheads.decoding.torch_engine import TorchEngine
 from manyheads.errors import ManyheadsError
@@ -35,21 +36,25 @@ class Translating:
         config = run.config()
         self._engine = TorchEngine(load_model(run, device=choose_device(device)), config)
         self._tokenizers = run.tokenizers()
-        self._options = TranslationOptions.from_recipe(run.recipe())
+        recipe = run.recipe()
+        self._options = TranslationOptions.from_recipe(recipe)
+        self._languages = Languages(recipe.data, self._tokenizers.source)
         self._best = lru_cache(REMEMBERED)(self._search)
 
-    def everything(self, text: str, *, beam: int | None = None, target: str | None = None) -> Everything:
+    def everything(
+        self, text: str, *, beam: int | None = None, target: str | None = None, to: str | None = None
+    ) -> Everything:
         """Return all there is to see of a text and its translation, or of a text and a given target."""
-        source = self._source(text)
+        source = self._source(text, to)
         if target is None:
-            return self._look(text, source, self._best(text, beam))
+            return self._look(text, source, self._best(tuple(source[:-1]), beam))
         return self._look(text, source, self._forced(source, target))
 
-    def steps(self, text: str, *, candidates: int) -> Iterator[Step | Done]:
+    def steps(self, text: str, *, candidates: int, to: str | None = None) -> Iterator[Step | Done]:
         """Return an iterator over the steps of greedy search."""
         if candidates < 1:
             raise ManyheadsError("must be at least 1.", where="candidates")
-        source = self._source(text)
+        source = self._source(text, to)
         return greedy_steps(
             self._engine.model,
             self._batch(source),
@@ -61,10 +66,10 @@ class Translating:
             candidates=candidates,
         )
 
-    def beam(self, text: str, *, beam: int | None) -> BeamTree:
+    def beam(self, text: str, *, beam: int | None, to: str | None = None) -> BeamTree:
         """Return a beam search as a tree."""
         options = self._options.changed({"beam": beam})
-        source, special, watcher = self._source(text), self._engine.special, BeamWatcher()
+        source, special, watcher = self._source(text, to), self._engine.special, BeamWatcher()
         (found,) = beam_search(
             self._engine.model,
             self._batch(source),
@@ -83,12 +88,13 @@ class Translating:
         nodes = watcher.nodes(found[0].tokens, names, names[special.start])
         return BeamTree(leaves[0].text, options.beam, nodes, leaves)
 
-    def _source(self, text: str) -> list[int]:
-        """Return the ids of a text, the end token included; there must be something to look at."""
+    def _source(self, text: str, to: str | None = None) -> list[int]:
+        """Return the ids of a text, its tag and the end token included; there must be something to look at."""
         ids = self._tokenizers.source.encode(text)
         if not ids:
             raise ManyheadsError("there is nothing to look at in an empty text.", where="text")
-        return [*ids, self._engine.special.end]
+        (tag,) = self._languages.tag_ids([text], to)
+        return [*tag, *ids, self._engine.special.end]
 
     def _batch(self, source: Sequence[int]) -> Tokens:
         """Return one source as a batch [1, S]."""
@@ -98,10 +104,9 @@ class Translating:
         """Return how long an output may be; the source's end token does not count."""
         return len(source) - 1 + self._options.extra_length
 
-    def _search(self, text: str, beam: int | None) -> Hypothesis:
-        """Return the best hypothesis for a text."""
-        ids = self._tokenizers.source.encode(text)
-        return self._engine.search([ids], self._options.changed({"beam": beam}))[0][0]
+    def _search(self, source: tuple[int, ...], beam: int | None) -> Hypothesis:
+        """Return the best hypothesis for a source without its end token."""
+        return self._engine.search([source], self._options.changed({"beam": beam}))[0][0]
 
     def _forced(self, source: Sequence[int], target: str) -> Hypothesis:
         """Return a given target as if it had been found."""

@@ -28,6 +28,7 @@ from manyheads.config.schema import ModelConfig, Recipe
 from manyheads.data.tokenizers import Tokenizers
 from manyheads.errors import ManyheadsError
 from manyheads.runs.atomic import explained, new_folder, remove_folder, remove_leftovers, write_file
+from manyheads.runs.shipped import find_run
 
 # What may differ between a run and the recipe it is continued with: it changes what comes, not what was learned.
 CHANGEABLE = ("name", "training", "validation", "decoding")
@@ -87,11 +88,18 @@ class RunFolder:
         return self.path / "card.md"
 
     @classmethod
-    def open(cls, path: Path | str) -> RunFolder:
-        """Return an existing run whose model can be used; say what is missing otherwise."""
-        run = cls(Path(path))
+    def open(cls, path: Path | str | None) -> RunFolder:
+        """Return an existing run whose model can be used; say what is missing otherwise.
+
+        The name of a model that comes with the package is as good as a path; None is the first of these.
+        """
+        run = cls(find_run(path))
         if not run.path.is_dir():
-            raise ManyheadsError("there is no such run folder.", where=str(path), cure="'manyheads train' makes one.")
+            raise ManyheadsError(
+                "there is no such run folder.",
+                where=str(path),
+                cure="'manyheads train' makes one; 'manyheads models' shows those that come with the package.",
+            )
         if not run.config_file.exists():
             raise ManyheadsError("this folder is not a run: it has no config.json.", where=str(path))
         if not run.weights_file.exists():

@@ -14,6 +14,8 @@ from safetensors.numpy import save
 from manyheads.errors import ManyheadsError
 
 Arrays = dict[str, NDArray[np.generic]]
+SCALE = ".scale"  # after the name of a matrix that is stored in 8 bits: what each of its rows is to be multiplied by
+LARGEST = 127
 
 
 def weights_bytes(arrays: Mapping[str, NDArray[np.generic]], *, metadata: Mapping[str, str] | None = None) -> bytes:
@@ -24,9 +26,32 @@ def weights_bytes(arrays: Mapping[str, NDArray[np.generic]], *, metadata: Mappin
 
 
 def read_weights(path: Path) -> Arrays:
-    """Return the arrays of a safetensors file by name."""
+    """Return the arrays of a safetensors file by name; matrices that are stored in 8 bits come back as float32."""
     with _readable(path), safe_open(path, framework="numpy") as file:
-        return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dictionary)
+        return _widened({name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118 (not a dictionary)
+
+
+def in_eight_bits(arrays: Arrays) -> Arrays:
+    """Return the arrays with every matrix in 8 bits and, beside it, the scale of each of its rows."""
+    narrow: Arrays = {}
+    for name, array in arrays.items():
+        if array.ndim != 2:
+            narrow[name] = array
+            continue
+        rows = array.astype(np.float32)
+        scale = np.maximum(np.abs(rows).max(axis=1), np.finfo(np.float32).tiny) / LARGEST
+        narrow[name] = np.rint(rows / scale[:, None]).astype(np.int8)
+        narrow[name + SCALE] = scale.astype(np.float32)
+    return narrow
+
+
+def _widened(arrays: Arrays) -> Arrays:
+    """Undo `in_eight_bits`, to the last step of rounding."""
+    return {
+        name: array if name + SCALE not in arrays else array.astype(np.float32) * arrays[name + SCALE][:, None]
+        for name, array in arrays.items()
+        if name.removesuffix(SCALE) not in arrays or not name.endswith(SCALE)
+    }
 
 
 def read_float32(path: Path) -> Arrays:

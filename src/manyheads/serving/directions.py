@@ -23,26 +23,42 @@ class Direction:
     source: str
     target: str
     run: Path
+    to: str | None = None  # the target again, for a run of several that has to be told
 
     def __str__(self) -> str:
         return f"{self.source}-{self.target}"
 
     @classmethod
-    def parse(cls, text: str) -> Direction:
-        """Read `runs/x`, whose recipe names its languages, or `en-de=runs/x`; see that there is such a run."""
-        named = _NAMED.fullmatch(text)
+    def all_of(cls, text: str | None) -> list[Direction]:
+        """Read `runs/x`, whose recipe names its languages, or `en-de=runs/x`; see that there is such a run.
+
+        None is the model that comes with the package.
+        """
+        named = _NAMED.fullmatch(text or "")
         run = RunFolder.open(named[3] if named else text)
         run.config()
-        if named:
-            return cls(named[1], named[2], run.path)
         settings = run.recipe().data
+        several = [
+            cls(source, target, run.path, to=target) for source, target in settings.directions if source is not None
+        ]
+        if named:
+            chosen = [one for one in several if (one.source, one.target) == (named[1], named[2])]
+            if several and not chosen:
+                raise ManyheadsError(
+                    f"this run does not translate from {named[1]} into {named[2]}.",
+                    where=text,
+                    cure=f"It has: {', '.join(map(str, several))}.",
+                )
+            return chosen or [cls(named[1], named[2], run.path)]
+        if several:
+            return several
         if settings.source_language is None or settings.target_language is None:
             raise ManyheadsError(
                 "this run's recipe does not name its languages (data.source_language, data.target_language).",
                 where=text,
                 cure=f"Name them here: manyheads serve en-de={text}",
             )
-        return cls(settings.source_language, settings.target_language, run.path)
+        return [cls(settings.source_language, settings.target_language, run.path)]
 
 
 class Directions:

@@ -49,7 +49,11 @@ def inspecting(service: Service) -> APIRouter:
             kind, layer = _kind(fields), _within(fields, "layer", 0, 0, MOST_LAYERS)
 
             def ask(inspector: Inspector) -> Response:
-                return _answer(inspector.attention(text, kind=kind, layer=layer, beam=options.beam).to_json())
+                return _answer(
+                    inspector.attention(
+                        text, kind=kind, layer=layer, beam=options.beam, to=worker.direction.to
+                    ).to_json()
+                )
 
             return await admission.attended(request, worker.look(ask))
 
@@ -67,7 +71,7 @@ def inspecting(service: Service) -> APIRouter:
             width = _within(fields, "beam", 4, 1, MOST_BEAM)
 
             def ask(inspector: Inspector) -> Response:
-                return _answer(inspector.beam(text, beam=width).to_json())
+                return _answer(inspector.beam(text, beam=width, to=worker.direction.to).to_json())
 
             return await admission.attended(request, worker.look(ask))
 
@@ -84,7 +88,8 @@ def inspecting(service: Service) -> APIRouter:
         async with admission.admitted(request) as fields:
             worker, text = _asked(service, fields, request.state.facts)
             candidates = _within(fields, "candidates", 5, 1, MOST_CANDIDATES)
-            found = worker.watch(lambda inspector: inspector.steps(text, candidates=candidates))
+            to = worker.direction.to
+            found = worker.watch(lambda inspector: inspector.steps(text, candidates=candidates, to=to))
             first = await admission.attended(
                 request, _next(found)
             )  # what is wrong is told with a status, not in a line

@@ -16,9 +16,9 @@ from manyheads.serving.logs import begin_logging
 from manyheads.serving.options import ServerOptions
 
 
-def serve_runs(runs: Sequence[str], options: ServerOptions) -> None:
+def serve_runs(runs: Sequence[str | None], options: ServerOptions) -> None:
     """Serve runs until a signal comes."""
-    directions = Directions([Direction.parse(run) for run in runs])
+    directions = Directions([direction for run in runs for direction in Direction.all_of(run)])
     server = make_server(directions, options)
     listening = listen(options.host, options.port)
     begin_logging()

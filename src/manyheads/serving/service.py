@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from manyheads.data.detection import Detection, Detector
 from manyheads.decoding.sentences import outline
 from manyheads.decoding.translator import Translation
 from manyheads.serving.admission import Admission
-from manyheads.serving.detection import Detection, Detector
 from manyheads.serving.directions import Direction, Directions, language_name
 from manyheads.serving.markup import Markup
 from manyheads.serving.metrics import Meter
 from manyheads.serving.options import ServerOptions
 from manyheads.serving.refusals import Refusal, too_long
-from manyheads.serving.worker import Worker
+from manyheads.serving.worker import Model, Worker
 
 
 class Document(Protocol):
@@ -49,7 +49,8 @@ class Service:
         self.meter = Meter()
         self.detector = Detector(directions.codes)
         self.admission = Admission(options, self.meter)
-        self._workers = {direction: Worker(direction, options, self.meter) for direction in directions}
+        models = {run: Model(run, options) for run in {direction.run for direction in directions}}
+        self._workers = {one: Worker(one, models[one.run], options, self.meter) for one in directions}
 
     def worker(self, direction: Direction) -> Worker:
         """Return who works in a direction."""

@@ -7,9 +7,9 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
+from manyheads.data.detection import Detection
 from manyheads.serving import schemas
 from manyheads.serving.bodies import Fields
-from manyheads.serving.detection import Detection
 from manyheads.serving.refusals import Refusal
 from manyheads.serving.service import Service, Version
 

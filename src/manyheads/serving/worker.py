@@ -1,4 +1,7 @@
-"""One direction at work: its translator behind a batcher, and its inspector, each loaded when first needed."""
+"""One direction at work: its translator behind a batcher, and its inspector, each loaded when first needed.
+
+Directions of the same run share both.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequenc
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from manyheads.decoding.translator import Translation, Translator
@@ -27,14 +31,43 @@ Thing = TypeVar("Thing")
 LOOKERS = 16  # requests to look inside that may wait for one model; each takes the whole model for a while
 
 
+class Model:
+    """A run's translator and inspector, and one thread for looking inside."""
+
+    def __init__(self, run: Path, options: ServerOptions) -> None:
+        computing = {"engine": options.engine, "device": options.device, "precision": options.precision}
+        self.translator = Lazy(lambda: Translator(run, **computing), run)
+        self.inspector = Lazy(lambda: _inspector(run, options.device), run)
+        self.looking = ThreadPoolExecutor(1, thread_name_prefix="looking")
+        self.turn = threading.Lock()  # one batch at a time, whatever its direction
+        self._lookers = 0
+
+    @contextmanager
+    def seat(self) -> Iterator[None]:
+        """Take one of the places for those who look inside."""
+        if self._lookers >= LOOKERS:
+            raise overloaded("too many requests to look inside are waiting")
+        self._lookers += 1
+        try:
+            yield
+        finally:
+            self._lookers -= 1
+
+
+def _inspector(run: Path, device: str) -> Inspector:
+    """Load the inspector."""
+    from manyheads.inspection.inspector import Inspector
+
+    return Inspector(run, device=device)
+
+
 class Worker:
     """Translates in one direction, and looks inside."""
 
-    def __init__(self, direction: Direction, options: ServerOptions, meter: Meter) -> None:
+    def __init__(self, direction: Direction, model: Model, options: ServerOptions, meter: Meter) -> None:
         self.direction = direction
+        self.model = model
         self._options = options
-        self._translator = Lazy(self._open_translator, direction)
-        self._inspector = Lazy(self._open_inspector, direction)
         self._batcher = Batcher(
             self._translate,
             most=options.batch_sentences,
@@ -43,25 +76,23 @@ class Worker:
             observe=partial(meter.batch, str(direction)),
         )
         meter.waiting.labels(str(direction)).set_function(lambda: self._batcher.length)
-        self._looking = ThreadPoolExecutor(1, thread_name_prefix="looking")
-        self._lookers = 0
 
     async def translate(self, sentences: Sequence[str], *, candidates: int = 1) -> list[Translation]:
         """Translate sentences together with those of others."""
         if not sentences:
             return []
-        await self._translator.ready()
+        await self.model.translator.ready()
         return await self._batcher.translate(sentences, candidates=candidates)
 
     async def look(self, ask: Callable[[Inspector], Result]) -> Result:
         """Ask the inspector something; one after the other, in a thread of its own."""
-        inspector = await self._inspector.ready()
-        with self._seat():
-            return await asyncio.get_running_loop().run_in_executor(self._looking, ask, inspector)
+        inspector = await self.model.inspector.ready()
+        with self.model.seat():
+            return await asyncio.get_running_loop().run_in_executor(self.model.looking, ask, inspector)
 
     async def watch(self, ask: Callable[[Inspector], Iterable[Any]]) -> AsyncIterator[Any]:
         """Yield what the inspector yields, as it comes; stop it when nobody listens any more."""
-        inspector = await self._inspector.ready()
+        inspector = await self.model.inspector.ready()
         running = asyncio.get_running_loop()
         found: asyncio.Queue[Any] = asyncio.Queue()
         stop = threading.Event()
@@ -72,8 +103,8 @@ class Worker:
                     return
                 running.call_soon_threadsafe(found.put_nowait, one)
 
-        with self._seat():
-            done = running.run_in_executor(self._looking, produce)
+        with self.model.seat():
+            done = running.run_in_executor(self.model.looking, produce)
             done.add_done_callback(lambda _: found.put_nowait(None))
             try:
                 while (one := await found.get()) is not None:
@@ -82,48 +113,31 @@ class Worker:
             finally:
                 stop.set()
 
-    @contextmanager
-    def _seat(self) -> Iterator[None]:
-        """Take one of the places for those who look inside."""
-        if self._lookers >= LOOKERS:
-            raise overloaded("too many requests to look inside are waiting")
-        self._lookers += 1
-        try:
-            yield
-        finally:
-            self._lookers -= 1
-
     async def close(self) -> None:
         """Finish what was begun."""
         await self._batcher.close()
-        await asyncio.to_thread(self._looking.shutdown)
-
-    def _open_translator(self) -> Translator:
-        """Load the translator."""
-        options = self._options
-        return Translator(self.direction.run, engine=options.engine, device=options.device, precision=options.precision)
-
-    def _open_inspector(self) -> Inspector:
-        """Load the inspector."""
-        from manyheads.inspection.inspector import Inspector
-
-        return Inspector(self.direction.run, device=self._options.device)
+        await asyncio.to_thread(self.model.looking.shutdown)
 
     def _translate(self, sentences: list[str], candidates: int) -> list[Translation]:
         """Translate a batch (in the batcher's thread)."""
-        translator = self._translator.value
+        translator = self.model.translator.value
         beam = self._options.beam or translator.options.beam
-        return translator.translations(
-            sentences, n_best=candidates, beam=max(beam, candidates), batch_sentences=self._options.batch_sentences
-        )
+        with self.model.turn:
+            return translator.translations(
+                sentences,
+                to=self.direction.to,
+                n_best=candidates,
+                beam=max(beam, candidates),
+                batch_sentences=self._options.batch_sentences,
+            )
 
 
 class Lazy(Generic[Thing]):
     """Something that is loaded when it is first needed, once, in a thread."""
 
-    def __init__(self, load: Callable[[], Thing], direction: Direction) -> None:
+    def __init__(self, load: Callable[[], Thing], run: Path) -> None:
         self._load = load
-        self._direction = direction
+        self._run = run
         self._lock = asyncio.Lock()
         self._value: Thing | None = None
 
@@ -141,7 +155,7 @@ class Lazy(Generic[Thing]):
                     try:
                         self._value = await asyncio.to_thread(self._load)
                     except ManyheadsError as error:
-                        write("a run cannot be loaded", direction=str(self._direction), error=str(error))
-                        raise overloaded(f"the model for {self._direction} cannot be loaded", retry_after=60) from None
-                    write("loaded", direction=str(self._direction), what=type(self._value).__name__)
+                        write("a run cannot be loaded", run=str(self._run), error=str(error))
+                        raise overloaded("the model for this direction cannot be loaded", retry_after=60) from None
+                    write("loaded", run=str(self._run), what=type(self._value).__name__)
         return self.value

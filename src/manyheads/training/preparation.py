@@ -15,7 +15,7 @@ from torch import nn
 
 from manyheads.config.schema import DataSettings, ModelConfig, Recipe
 from manyheads.data.batching import Batch, Batches, SpecialTokens
-from manyheads.data.corpora import Corpus, Part, Tagged, Together, Without, open_corpus
+from manyheads.data.corpora import Corpus, Part, Without, open_corpus, tagged, together
 from manyheads.data.files import resolve
 from manyheads.data.mixture import Mixture
 from manyheads.data.pairs import Pair
@@ -114,7 +114,7 @@ def prepare(recipe: Recipe, run: RunFolder, *, threads: int, tell: Tell, begun: 
     Where another process has `begun` the run, nothing is written into its folder.
     """
     corpora, valid = open_corpora(recipe)
-    train = corpora[0] if len(corpora) == 1 else Together(corpora)
+    train = together(corpora)
     if not begun:
         changed = run.begin(recipe)
         if changed:
@@ -170,14 +170,14 @@ def _is_usable(pair: Pair, tokenizers: Tokenizers, longest: int) -> bool:
 def open_corpora(recipe: Recipe) -> tuple[list[Corpus], Corpus]:
     """Return the training corpora, with their tags, and the validation corpus."""
     train, valid = _split(recipe.data)
-    return [_tagged(corpus, own.tag) for corpus, own in zip(train, recipe.data.corpora, strict=True)], valid
+    return [tagged(corpus, own.tags) for corpus, own in zip(train, recipe.data.corpora, strict=True)], valid
 
 
 def _split(settings: DataSettings) -> tuple[list[Corpus], Corpus]:
     """Return the training corpora and the validation corpus, cut off the first of them where the recipe says so."""
     train = [open_corpus(corpus, split="train") for corpus in settings.corpora]
     if settings.valid is not None:
-        return train, _tagged(open_corpus(settings.valid, split="valid"), settings.valid.tag)
+        return train, together([tagged(open_corpus(one, split="valid"), one.tags) for one in settings.valid_corpora])
     if settings.held_out == 0:
         raise ManyheadsError(
             "there is no validation data, so progress could not be measured.",
@@ -187,11 +187,6 @@ def _split(settings: DataSettings) -> tuple[list[Corpus], Corpus]:
     first, *others = train
     rest, valid = (Part(first, held_out=settings.held_out, validation=validation) for validation in (False, True))
     return [rest, *(Without(other, valid) for other in others)], valid
-
-
-def _tagged(corpus: Corpus, tag: str | None) -> Corpus:
-    """Return the corpus with its tag, if it has one."""
-    return corpus if tag is None else Tagged(corpus, tag)
 
 
 def _tokenizers(recipe: Recipe, run: RunFolder, corpus: Corpus, tell: Tell) -> Tokenizers:

@@ -1,11 +1,10 @@
-"""Languages are told apart among those that are served."""
+"""Languages are told apart among those that are asked for."""
 
 from __future__ import annotations
 
 import pytest
 
-from manyheads.serving.detection import Detector
-from manyheads.serving.directions import Direction, language_name
+from manyheads.data.detection import Detector
 
 TEXTS = {
     "en": "The children are playing in the garden.",
@@ -39,18 +38,3 @@ def test_a_text_without_letters_is_in_no_language(detector, text):
 
 def test_without_a_known_language_nothing_is_found():
     assert Detector(["iso"]).detect("Hello there") == []
-
-
-def test_languages_have_english_names():
-    assert [language_name(code) for code in ("de", "zh-Hans", "mul", "iso")] == [
-        "German",
-        "Chinese (Simplified)",
-        "Multiple languages",
-        "iso",
-    ]
-
-
-def test_languages_may_be_named_with_the_run(runs, monkeypatch):
-    monkeypatch.chdir(runs["there"].parent)
-    assert Direction.parse("zh-Hans-pt-BR=there") == Direction("zh-Hans", "pt-BR", Direction.parse("there").run)
-    assert str(Direction.parse("there")) == "en-de"

@@ -12,9 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-_PIECE, _TRAINER = 1, 2  # fields of the model
+_PIECE, _TRAINER, _NORMALISER = 1, 2, 3  # fields of the model
 _TEXT, _SCORE, _TYPE = 1, 2, 3  # fields of a piece
 _MODEL_TYPE = 3  # field of the trainer's settings
+_RULES_FILE = 6  # field of the normaliser's settings
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5  # wire types
 
 
@@ -66,6 +67,18 @@ def with_pieces(model: bytes, pieces: Sequence[Piece]) -> bytes:
     """Return the model with other pieces and the same settings."""
     written = b"".join(_field(_PIECE, _BYTES, _write_piece(piece)) for piece in pieces)
     return written + b"".join(_field(*part) for part in _fields(model) if part[0] != _PIECE)
+
+
+def without_rules_file(model: bytes) -> bytes:
+    """Return the model without the name of the file its normalisation came from: the rules themselves are inside."""
+
+    def kept(content: bytes) -> bytes:
+        return b"".join(_field(*part) for part in _fields(content) if part[0] != _RULES_FILE)
+
+    parts = (
+        (field, wire, kept(content) if field == _NORMALISER else content) for field, wire, content in _fields(model)
+    )
+    return b"".join(_field(*part) for part in parts)
 
 
 def _read_piece(content: bytes) -> Piece:

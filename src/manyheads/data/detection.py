@@ -1,4 +1,4 @@
-"""Which language is this? py3langid, offline, restricted to the languages that are served.
+"""Which language is this? py3langid, offline, restricted to the languages in question.
 
 It is a 5 MB package that needs nothing but numpy, and knows 139 languages.
 """
@@ -32,7 +32,7 @@ class Detector:
         self._codes = sorted(codes)
 
     def detect(self, text: str, *, among: Sequence[str] | None = None) -> list[Detection]:
-        """Return the served languages (or some of them), most probable first; a text without letters is in none."""
+        """Return these languages (or some of them), most probable first; a text without letters is in none."""
         sample = text[:CHARACTERS]
         allowed = self._codes if among is None else among
         if not self._named or not any(letter.isalpha() for letter in sample):
@@ -45,7 +45,7 @@ class Detector:
 
     @cached_property
     def _named(self) -> dict[str, list[str]]:
-        """The served codes of each of the detector's languages: `zh-Hans` and `zh-Hant` are both its `zh`."""
+        """The codes of each of the detector's languages: `zh-Hans` and `zh-Hant` are both its `zh`."""
         named: dict[str, list[str]] = {}
         for code in self._codes:
             label = _label(code)
@@ -67,7 +67,7 @@ class Detector:
 
     @cached_property
     def _identifier(self) -> Any:  # noqa: ANN401
-        """The detector with the served languages alone."""
+        """The detector with the languages in question alone."""
         self._model.set_languages(list(self._named))
         return self._model
 

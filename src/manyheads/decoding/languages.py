@@ -1,0 +1,76 @@
+"""Into which language? A run may translate into several, each asked for by a tag before the source."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import cached_property
+
+from manyheads.config.schema import DataSettings, language_tag
+from manyheads.data.detection import Detector
+from manyheads.data.tokenizers import Tokenizer
+from manyheads.errors import ManyheadsError, did_you_mean
+
+
+class Languages:
+    """The languages that a run translates between.
+
+    Where nobody says into which, a text goes into the first language that its own is translated into; the user's own
+    language is preferred.
+    """
+
+    def __init__(self, settings: DataSettings, tokenizer: Tokenizer) -> None:
+        self._directions = settings.directions
+        self._single = settings.target_language
+        self._tokenizer = tokenizer
+
+    @property
+    def targets(self) -> list[str]:
+        """The languages that can be chosen: none where there is no choice."""
+        return list(dict.fromkeys(target for _, target in self._directions))
+
+    def tag_ids(self, texts: Sequence[str], to: str | None) -> list[list[int]]:
+        """Return what is to stand before the ids of each text."""
+        if to is not None:
+            self._check(to)
+        if not self._directions:
+            return [[] for _ in texts]
+        return [self._tags[self.choose(text) if to is None else to] for text in texts]
+
+    def choose(self, text: str) -> str:
+        """Return the language to translate a text into where nobody has said it."""
+        found = self._detector.detect(text)
+        language = found[0].language if found else None
+        possible = [target for source, target in self._directions if source == language] or self.targets
+        return next((code for code in possible if code == _home()), possible[0])
+
+    def _check(self, to: str) -> None:
+        """Refuse a language that this run does not translate into."""
+        if not self._directions:
+            if to != self._single:
+                into = f"translates into {self._single} alone" if self._single else "does not say which it writes"
+                raise ManyheadsError(f"this run {into}.", where="--to", cure="Leave it out.")
+        elif to not in self.targets:
+            raise ManyheadsError(
+                f"this run does not translate into '{to}', but into {', '.join(self.targets)}.",
+                where="--to",
+                cure=did_you_mean(to, self.targets),
+            )
+
+    @cached_property
+    def _tags(self) -> dict[str, list[int]]:
+        """The ids of each language's tag."""
+        return {target: self._tokenizer.encode(language_tag(target)) for target in self.targets}
+
+    @cached_property
+    def _detector(self) -> Detector:
+        """Tells the languages of this run apart."""
+        return Detector({code for direction in self._directions for code in direction if code is not None})
+
+
+def _home() -> str | None:
+    """Return the language of the user's surroundings, if they say it: fr for fr_FR.UTF-8."""
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        if value := os.environ.get(name):
+            return value.split("_")[0].split(".")[0].lower()
+    return None

@@ -1,0 +1,79 @@
+"""Models that come with the package: found by name, and checked against their checksums before they are used.
+
+Each is a run folder below `manyheads/shipped`, with one more file, `about.json`, that says what it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from manyheads.errors import ManyheadsError
+
+FOLDER = Path(__file__).resolve().parent.parent / "shipped"
+ABOUT = "about.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shipped:
+    """A model that comes with the package."""
+
+    name: str
+    description: str
+    languages: list[str]
+    parameters: int
+    scores: dict[str, float]
+    """BLEU by direction (en-de) on held-out sentences."""
+    signatures: dict[str, str]
+    """sacreBLEU's signature of each of these scores."""
+    data: str
+    licence: str
+    attribution: str
+    sha256: dict[str, str]
+    """The checksum of each file."""
+
+    @property
+    def path(self) -> Path:
+        """The run folder."""
+        return FOLDER / self.name
+
+    @property
+    def size(self) -> int:
+        """Bytes on disk."""
+        return sum((self.path / file).stat().st_size for file in self.sha256)
+
+    def check(self) -> Path:
+        """Return the run folder, every file of which is as it was shipped."""
+        for name, wanted in self.sha256.items():
+            file = self.path / name
+            try:
+                found = hashlib.sha256(file.read_bytes()).hexdigest()
+            except OSError:
+                found = "nothing"
+            if found != wanted:
+                raise ManyheadsError(
+                    "this file is not as it was shipped.", where=str(file), cure="Install the package once more."
+                )
+        return self.path
+
+
+def shipped_models() -> list[Shipped]:
+    """Return the models that come with the package; the first is the one to take where none is named."""
+    files = sorted(FOLDER.glob(f"*/{ABOUT}"))
+    return [Shipped(**json.loads(file.read_text(encoding="utf-8"))) for file in files]
+
+
+def find_run(name: Path | str | None) -> Path:
+    """Return the run folder that is meant: a path, the name of a shipped model, or the first of these for None."""
+    if name is not None and (Path(name).is_dir() or Path(name).name != str(name)):
+        return Path(name)
+    models = shipped_models()
+    if name is None:
+        if not models:
+            raise ManyheadsError(
+                "no model comes with this package.", where="--model", cure="Name a run folder: --model runs/mine"
+            )
+        return models[0].check()
+    return next((model.check() for model in models if model.name == str(name)), Path(name))

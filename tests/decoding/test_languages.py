@@ -1,0 +1,96 @@
+"""A run of several languages is told which one by a tag; where nobody says it, by the text."""
+
+from pathlib import Path
+
+import pytest
+
+from manyheads.config.schema import language_tag
+from manyheads.decoding.translator import Translator
+from manyheads.errors import ManyheadsError
+from manyheads.inspection.inspector import Inspector
+from run_folders import make_multilingual_run, make_run
+
+GERMAN, ENGLISH = "Die Kinder spielen im Garten mit dem Hund.", "The children are playing in the garden."
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_multilingual_run(tmp_path_factory.mktemp("languages") / "run").path
+
+
+@pytest.fixture(params=["torch", "ctranslate2"])
+def translator(run: Path, request: pytest.FixtureRequest) -> Translator:
+    return Translator(run, engine=request.param)
+
+
+def test_the_tag_is_one_token_before_the_source(translator: Translator):
+    tokenizer = translator.tokenizers.source
+    for language in ("en", "fr", "de"):
+        tag = tokenizer.encode(language_tag(language))
+        assert len(tag) == 1
+        (found,) = translator.translations(["3 May 2021"], to=language)
+        ids = tokenizer.encode("3 May 2021")
+        assert tokenizer.encode(f"{language_tag(language)} 3 May 2021") == tag + ids  # as it is in training
+        (expected,) = translator.engine.search([tag + ids], translator.options)
+        assert found.candidates[0].tokens == expected[0].tokens
+    outputs = {translator.translate("3 May 2021", to=language, extra_length=5) for language in ("en", "fr", "de")}
+    assert len(outputs) > 1
+
+
+def test_without_a_wish_the_language_of_the_text_decides(translator: Translator, monkeypatch: pytest.MonkeyPatch):
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    assert translator.languages.choose(GERMAN) == "en"
+    assert translator.languages.choose(ENGLISH) == "fr"  # the first in the recipe
+    monkeypatch.setenv("LANG", "de_AT.UTF-8")
+    assert translator.languages.choose(ENGLISH) == "de"
+    assert translator.languages.choose(GERMAN) == "en"
+    both = translator.translate([GERMAN, ENGLISH])
+    assert both == [translator.translate(GERMAN, to="en"), translator.translate(ENGLISH, to="de")]
+
+
+def test_every_part_of_a_long_text_has_the_tag(translator: Translator):
+    parts = ["3 May 2021.", "4 May 2021."]
+    whole = translator.translate(" ".join(parts), to="fr", split_above=14, extra_length=5)
+    each = [translator.translate(part, to="fr", extra_length=5) for part in parts]
+    assert whole == " ".join(each)
+
+
+def test_alignments_do_not_count_the_tag(translator: Translator):
+    (found,) = translator.translations(["3 May 2021"], to="fr", alignments=True)
+    ids = translator.tokenizers.source.encode("3 May 2021")
+    assert {len(row) for row in found.candidates[0].attention} == {len(ids) + 1}
+
+
+def test_scores_depend_on_the_language(translator: Translator):
+    scores = {str(translator.score(["3 May 2021"], ["2021-05-03"], to=to)) for to in ("en", "fr", "de")}
+    assert len(scores) == 3
+
+
+def test_unknown_languages_get_the_list(translator: Translator, tmp_path: Path):
+    with pytest.raises(ManyheadsError, match="into 'zh', but into fr, de, en"):
+        translator.translate("3 May 2021", to="zh")
+    alone = Translator(make_run(tmp_path / "alone").path)
+    assert alone.translate("3 May 2021", to="de") == alone.translate("3 May 2021")
+    with pytest.raises(ManyheadsError, match="translates into de alone"):
+        alone.translate("3 May 2021", to="fr")
+
+
+def test_looking_inside_shows_the_tag(run: Path):
+    seen = Inspector(run).everything("3 May 2021", to="fr")
+    assert seen.source_tokens[0] == "▁" + language_tag("fr")
+    assert seen.translation == Translator(run, engine="torch").translate("3 May 2021", to="fr")
+    other = Inspector(run).everything("3 May 2021", to="de")
+    assert other.translation != seen.translation or other.score != seen.score
+
+
+def test_the_commands_take_a_language(command, run: Path, tmp_path: Path):
+    expected = Translator(run).translate("3 May 2021", to="fr")
+    assert command("translate", "--model", run, "--to", "fr", "3 May 2021").out == expected + "\n"
+    (tmp_path / "pairs.tsv").write_text("2021-05-03\t3 May 2021\n", encoding="utf-8")
+    columns = ["--source-column", 1, "--target-column", 0]
+    saved = tmp_path / "out.txt"
+    result = command("evaluate", run, "--pairs", tmp_path / "pairs.tsv", *columns, "--to", "fr", "--save", saved)
+    assert result.code == 0, result.err
+    assert saved.read_text(encoding="utf-8") == expected + "\n"
+    command("translate", "--model", run, "--to", "zh", "x").refuses("but into fr, de, en")
