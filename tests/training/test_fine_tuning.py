@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 
 from manyheads.config.recipe import load_recipe
+from manyheads.data.tasks import task
+from manyheads.decoding.translator import Translator
 from manyheads.runs.folder import RunFolder
 from manyheads.runs.loading import parameter_arrays
 from manyheads.runs.weights import read_weights
 from manyheads.training.preparation import fresh_model, prepare
+from run_folders import make_multilingual_run
 
 
 @pytest.fixture
@@ -72,3 +75,21 @@ def test_another_model_is_refused_by_the_names_of_its_settings(
 def test_a_run_that_is_not_there_is_told(sprint: Callable[..., Path], tmp_path: Path, command: Callable[..., Any]):
     recipe = sprint({"start_from": str(tmp_path / "nowhere")})
     command("train", recipe, "--out", tmp_path / "run").refuses("there is no such run folder", "nowhere")
+
+
+def test_two_files_go_on_from_a_model_of_several_languages(command, tmp_path):
+    base = make_multilingual_run(tmp_path / "base").path
+    pairs = list(task("dates").pairs("train", count=60))
+    (tmp_path / "a.txt").write_text("".join(f"{pair.source}\n" for pair in pairs), encoding="utf-8")
+    (tmp_path / "b.txt").write_text("".join(f"{pair.target}\n" for pair in pairs), encoding="utf-8")
+    files = ["--source", tmp_path / "a.txt", "--target", tmp_path / "b.txt", "--start-from", base]
+    command("train", *files, "--out", tmp_path / "run").refuses("fr, de, en; which of these is the target?")
+    result = command("train", *files, "--to", "fr", "--out", tmp_path / "run", "--set", "training.steps=2")
+    assert result.code == 0, result.err
+    run = RunFolder.open(tmp_path / "run")
+    assert run.recipe().data.tags == ("<2fr>",)
+    assert run.tokenizers().source.model == RunFolder.open(base).tokenizers().source.model
+    before, after = (read_weights(RunFolder.open(one).weights_file)["output"] for one in (base, run.path))
+    assert 0 < abs(before - after).max() < 0.01  # it began there, and took two small steps
+    assert Translator(run.path).translate("3 May 2021", to="fr")
+    command("train", *files[:4], "--to", "fr", "--out", tmp_path / "other").refuses("only with --start-from")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -29,13 +30,23 @@ def train(
         Path | None, typer.Option(help="Validation source; cut off the data where missing.")
     ] = None,
     valid_target: Annotated[Path | None, typer.Option(help="Validation target.")] = None,
+    start_from: Annotated[
+        Path | None,
+        typer.Option(help="Without a recipe: a run, or a model of the package, whose weights to start from."),
+    ] = None,
+    to: Annotated[str | None, typer.Option(help="With --start-from: the target's language, if it has several.")] = None,
     out: Annotated[Path | None, typer.Option(help="The run folder.", show_default="runs/NAME")] = None,
     max_minutes: Annotated[float | None, typer.Option(help="Stop, saved, after so many minutes.")] = None,
     device: Device = "auto",
     changes: Changes = None,
 ) -> None:
     """Train a model. Started again, it goes on where it was; Ctrl-C saves."""
-    settings = _recipe(recipe, source, target, valid_source, valid_target, changes or [])
+    from manyheads.config.recipe import load_any_recipe
+
+    files = Files(source, target, valid_source, valid_target, start_from, to)
+    if recipe is not None and not files.are_none:
+        raise ManyheadsError("give either a recipe, or --source and --target.", cure="See: manyheads train --help")
+    settings = files.recipe(changes or []) if recipe is None else load_any_recipe(recipe, changes or [])
     folder = out or Path("runs") / settings.name
 
     import torch
@@ -80,33 +91,46 @@ def _prepare(
 def _choice(recipe: Recipe) -> str:
     """Say in a line what was chosen for a corpus."""
     model, training = recipe.model, recipe.training
+    preset = f"{model.preset} model" if model.preset else "model"
     return (
-        f"a {model.preset} model ({model.encoder_layers} + {model.decoder_layers} layers, width {model.width}, "
+        f"a {preset} ({model.encoder_layers} + {model.decoder_layers} layers, width {model.width}, "
         f"dropout {model.dropout}), {training.steps:,} steps of {training.batch_tokens:,} tokens, "
         f"{training.schedule.kind} rate {training.schedule.rate}"
     )
 
 
-def _recipe(
-    recipe: Path | None,
-    source: Path | None,
-    target: Path | None,
-    valid_source: Path | None,
-    valid_target: Path | None,
-    changes: list[str],
-) -> AnyRecipe:
-    """Return the recipe that was given, or one chosen for the files that were."""
-    from manyheads.config.recipe import load_any_recipe
+@dataclass(frozen=True)
+class Files:
+    """What is given in place of a recipe."""
 
-    if (recipe is None) == (source is None):
-        raise ManyheadsError("give either a recipe, or --source and --target.", cure="See: manyheads train --help")
-    if recipe is not None:
-        return load_any_recipe(recipe, changes)
-    if source is None or target is None:
-        raise ManyheadsError("--source needs a --target.", cure="Line N of the target translates line N of the source.")
-    if (valid_source is None) != (valid_target is None):
-        raise ManyheadsError("--valid-source and --valid-target belong together: give both or none.")
-    from manyheads.training.defaults import recipe_for_files
+    source: Path | None
+    target: Path | None
+    valid_source: Path | None
+    valid_target: Path | None
+    start_from: Path | None
+    to: str | None
 
-    valid = None if valid_source is None or valid_target is None else (valid_source, valid_target)
-    return recipe_for_files(source, target, valid=valid, changes=changes)
+    @property
+    def are_none(self) -> bool:
+        """Whether nothing is given."""
+        return not any(vars(self).values())
+
+    def recipe(self, changes: list[str]) -> Recipe:
+        """Return a recipe chosen for the files."""
+        from manyheads.runs.folder import RunFolder
+        from manyheads.training.defaults import recipe_for_files, recipe_for_fine_tuning
+
+        if self.source is None or self.target is None:
+            raise ManyheadsError(
+                "give either a recipe, or --source and --target.",
+                cure="Line N of the target translates line N of the source. See: manyheads train --help",
+            )
+        if (self.valid_source is None) != (self.valid_target is None):
+            raise ManyheadsError("--valid-source and --valid-target belong together: give both or none.")
+        valid = None if not self.valid_source or not self.valid_target else (self.valid_source, self.valid_target)
+        if self.start_from is None:
+            if self.to is not None:
+                raise ManyheadsError("only with --start-from a language is needed.", where="--to", cure="Leave it out.")
+            return recipe_for_files(self.source, self.target, valid=valid, changes=changes)
+        base = RunFolder.open(self.start_from)
+        return recipe_for_fine_tuning(base, self.source, self.target, to=self.to, valid=valid, changes=changes)

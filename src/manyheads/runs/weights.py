@@ -47,10 +47,11 @@ def in_eight_bits(arrays: Arrays) -> Arrays:
 
 def _widened(arrays: Arrays) -> Arrays:
     """Undo `in_eight_bits`, to the last step of rounding."""
+    scales = {name: arrays[name + SCALE].astype(np.float32)[:, None] for name in arrays if name + SCALE in arrays}
     return {
-        name: array if name + SCALE not in arrays else array.astype(np.float32) * arrays[name + SCALE][:, None]
+        name: array.astype(np.float32) * scales[name] if name in scales else array
         for name, array in arrays.items()
-        if name.removesuffix(SCALE) not in arrays or not name.endswith(SCALE)
+        if not (name.endswith(SCALE) and name.removesuffix(SCALE) in scales)
     }
 
 

@@ -14,6 +14,8 @@ from typing import Any
 from manyheads.config.recipe import build_recipe, merged, parse_change
 from manyheads.config.schema import CorpusSettings, Recipe
 from manyheads.data.corpora import open_corpus
+from manyheads.errors import ManyheadsError
+from manyheads.runs.folder import RunFolder
 
 CHARACTERS_PER_TOKEN = 4  # of subwords, roughly
 ENOUGH_WORDS = 100_000  # to count, since every vocabulary is smaller
@@ -50,6 +52,10 @@ SIZES = (
 )
 
 
+# For a model that can do much already.
+TUNING = Size(float("inf"), {}, epochs=10, batch_tokens=1024, rate=0.0003, vocabulary=None)
+
+
 def recipe_for_files(
     source: Path, target: Path, *, valid: tuple[Path, Path] | None = None, changes: Iterable[str] = ()
 ) -> Recipe:
@@ -61,7 +67,7 @@ def recipe_for_files(
     every = max(50, min(1000, round(steps / 40)))
     values: dict[str, Any] = {
         "name": target.name.split(".")[0],
-        "data": {"train": train},
+        "data": {"train": train, **_held_out(valid, count, {})},
         # Each different word could become a piece, so a corpus with that many words allows that many pieces.
         "tokenizer": {"vocabulary": size.vocabulary} if size.vocabulary and words >= size.vocabulary else {},
         "model": size.model,
@@ -78,10 +84,64 @@ def recipe_for_files(
         },
         "validation": {"every": every, "sentences": 500},
     }
+    return _built(values, changes)
+
+
+def recipe_for_fine_tuning(
+    base: RunFolder,
+    source: Path,
+    target: Path,
+    *,
+    to: str | None = None,
+    valid: tuple[Path, Path] | None = None,
+    changes: Iterable[str] = (),
+) -> Recipe:
+    """Choose a recipe that goes on from another run's model with two parallel files: a low rate, for not too long.
+
+    `to` is the language of the target, for a model that has to be told.
+    """
+    learned = base.recipe()
+    if learned.data.directions and to not in {target for _, target in learned.data.directions}:
+        raise ManyheadsError(
+            f"{base.path} translates into {', '.join(dict.fromkeys(target for _, target in learned.data.directions))}; "
+            "which of these is the target?",
+            where="--to",
+            cure="Name it: --to en",
+        )
+    language = {"target_language": to} if to is not None and learned.data.directions else {}
+    train = {"source": str(source), "target": str(target), **language}
+    count, characters, _ = _measure(CorpusSettings(**train))
+    steps = max(50, round(TUNING.epochs * characters / CHARACTERS_PER_TOKEN / TUNING.batch_tokens))
+    every = max(25, round(steps / 4))
+    parts = learned.model_dump(mode="json", exclude_none=True)
+    values: dict[str, Any] = {
+        "name": f"{learned.name}-tuned",
+        "start_from": str(base.path),
+        "data": {"train": train, "max_length": learned.data.max_length, **_held_out(valid, count, language)},
+        "tokenizer": parts["tokenizer"],
+        "model": {key: value for key, value in parts["model"].items() if key != "vectors"},
+        "training": {
+            "steps": steps,
+            "batch_tokens": TUNING.batch_tokens,
+            "schedule": {"kind": "linear", "rate": TUNING.rate, "warmup": 10},
+            "checkpoint_every": every,
+            "clip_norm": 1.0,
+        },
+        "validation": {"every": every, "sentences": 500},
+        "decoding": parts["decoding"],
+    }
+    return _built(values, changes)
+
+
+def _held_out(valid: tuple[Path, Path] | None, count: int, language: dict[str, str]) -> dict[str, Any]:
+    """Return the validation data: files, or some of the pairs."""
     if valid is not None:
-        values["data"]["valid"] = {"source": str(valid[0]), "target": str(valid[1])}
-    else:
-        values["data"]["held_out"] = max(1, min(1000, count // 20))
+        return {"valid": {"source": str(valid[0]), "target": str(valid[1]), **language}}
+    return {"held_out": max(1, min(1000, count // 20))}
+
+
+def _built(values: dict[str, Any], changes: Iterable[str]) -> Recipe:
+    """Return the recipe with a user's changes."""
     for change in changes:
         values = merged(values, parse_change(change))
     return build_recipe(values)
