@@ -119,3 +119,15 @@ def test_weights_that_do_not_fit_are_named(tmp_path: Path):
     with pytest.raises(ManyheadsError, match=r"missing: encoder.layers.1.attention.inputs \(96, 32\)"):
         export_ctranslate2(run, tmp_path / "there")
     assert not (tmp_path / "there").exists()
+
+
+@pytest.mark.parametrize("kind", ["relative", "t5", "rotary", "alibi"])
+def test_positions_that_it_does_not_have_are_refused_and_left_to_torch(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    run = make_run(tmp_path / "run", positions={"kind": kind})
+    with pytest.raises(ManyheadsError, match=f"CTranslate2 cannot hold a model with model.positions.kind: {kind}"):
+        export_ctranslate2(run, tmp_path / "there")
+    assert not (tmp_path / "there").exists()
+    assert Translator(run.path).translate("3 May 2021") == Translator(run.path, engine="torch").translate("3 May 2021")
+    assert f"it cannot hold model.positions.kind: {kind}" in capsys.readouterr().err

@@ -283,6 +283,7 @@ def refuses(folder: Path, tmp_path: Path, *words: str) -> None:
     [
         ({"norm": "pre"}, "model.norm: pre"),
         ({"positions": {"kind": "learned", "maximum": 50}}, "model.positions.kind: learned"),
+        ({"positions": {"kind": "alibi"}}, "model.positions.kind: alibi"),
     ],
 )
 def test_what_marian_cannot_hold_is_refused_by_its_key(shape: dict[str, Any], word: str, tmp_path: Path):

@@ -13,9 +13,9 @@ from manyheads.models.transformer import Memory, Transformer
 EXACT, CLOSE = 1e-6, 1e-5
 
 
-@pytest.fixture(scope="module", params=["post", "pre", "learned"])
+@pytest.fixture(scope="module", params=["post", "pre", "learned", "relative", "t5", "rotary", "alibi"])
 def model(request) -> Transformer:
-    return tiny("post", "learned") if request.param == "learned" else tiny(request.param)
+    return tiny(request.param) if request.param in ("post", "pre") else tiny("post", request.param)
 
 
 def hidden_of(model: Transformer, source: list[int], target: list[int]) -> torch.Tensor:

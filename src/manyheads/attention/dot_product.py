@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from manyheads.attention.masks import Mask
+from manyheads.positions.terms import RelativeTerm, distances_of
 
 SHORT = 48  # keys; on a processor the equation measured faster than the fused kernel at 16, and slower at 256
 
@@ -26,15 +27,18 @@ class DotProductAttention(nn.Module):
         super().__init__()
         self.dropout = dropout  # of the weights; the paper has none, other toolkits do
 
-    def forward(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask) -> Tensor:
+    def forward(
+        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: RelativeTerm | None = None
+    ) -> Tensor:
         """Return the outputs [B, H, T, Dh] of queries [B, H, T, Dh] over keys and values [B, H, S, Dh].
 
         A query that may see no key at all gets zeros.
         """
         dropout = self.dropout if self.training else 0.0
-        if queries.device.type == "cpu" and keys.shape[-2] <= SHORT:
-            weights = self.weights(queries, keys, mask)
-            return (F.dropout(weights, dropout) if dropout else weights) @ values
+        if positions is not None or (queries.device.type == "cpu" and keys.shape[-2] <= SHORT):
+            weights = self.weights(queries, keys, mask, positions)
+            weights = F.dropout(weights, dropout) if dropout else weights
+            return weighted_sum(weights, values, positions)
         if mask.causal and mask.valid is None and queries.shape[-2] == keys.shape[-2]:
             # The kernel then skips the upper triangle instead of adding −∞ to it.
             return F.scaled_dot_product_attention(queries, keys, values, dropout_p=dropout, is_causal=True)
@@ -43,11 +47,23 @@ class DotProductAttention(nn.Module):
         outputs = F.scaled_dot_product_attention(queries, keys, values, attn_mask=forbidden, dropout_p=dropout)
         return outputs if blind is None else outputs.masked_fill(blind, 0.0)
 
-    def weights(self, queries: Tensor, keys: Tensor, mask: Mask) -> Tensor:
-        """Return softmax(QKᵀ/√d_k + M) [B, H, T, S]; a row whose every key is masked is zero, never NaN."""
+    def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: RelativeTerm | None = None) -> Tensor:
+        """Return softmax(QKᵀ/√d_k + M) [B, H, T, S]; a row whose every key is masked is zero, never NaN.
+
+        Relative positions add their term to the scores.
+        """
         scores = queries @ keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])
+        if positions is not None:
+            scores = scores + positions.scores(queries, distances_of(scores))
         rendered = mask.additive(queries, keys.shape[-2])
         if rendered is None:
             return scores.softmax(dim=-1)
         weights = (scores + rendered.forbidden).softmax(dim=-1)
         return weights if rendered.blind is None else weights.masked_fill(rendered.blind, 0.0)
+
+
+def weighted_sum(weights: Tensor, values: Tensor, positions: RelativeTerm | None = None) -> Tensor:
+    """Return the values [B, H, S, Dh] averaged by weights [B, H, T, S], and what relative positions add to them."""
+    outputs = weights @ values
+    term = None if positions is None else positions.outputs(weights, distances_of(weights))
+    return outputs if term is None else outputs + term

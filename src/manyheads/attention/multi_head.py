@@ -18,28 +18,43 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from manyheads.attention.cache import Cache, KeysValues
-from manyheads.attention.dot_product import DotProductAttention
+from manyheads.attention.dot_product import DotProductAttention, weighted_sum
 from manyheads.attention.masks import Mask
+from manyheads.positions.rotary import RotaryPositions
+from manyheads.positions.terms import RelativeTerm
 
 
 class Mechanism(Protocol):
     """What happens inside a head: any attention that maps queries, keys, values and a mask to outputs."""
 
-    def __call__(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask) -> Tensor:
+    def __call__(
+        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: RelativeTerm | None = None
+    ) -> Tensor:
         """Return the outputs [B, H, T, Dh] of queries [B, H, T, Dh] over keys and values [B, H, S, Dh]."""
         ...
 
-    def weights(self, queries: Tensor, keys: Tensor, mask: Mask) -> Tensor:
+    def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: RelativeTerm | None = None) -> Tensor:
         """Return the weights [B, H, T, S] with which the values are averaged."""
         ...
 
 
 class MultiHeadAttention(nn.Module):
-    """h attentions side by side, each on its own d_model/h-wide projection of queries, keys and values."""
+    """h attentions side by side, each on its own d_model/h-wide projection of queries, keys and values.
+
+    Relative positions are for self-attention: rotary ones turn queries and keys, others have a term in the scores.
+    """
 
     observer: Callable[[Tensor], None] | None = None  # set by `record_attention`, for the length of its block
 
-    def __init__(self, width: int, heads: int, *, bias: bool = True, mechanism: Mechanism | None = None) -> None:
+    def __init__(
+        self,
+        width: int,
+        heads: int,
+        *,
+        bias: bool = True,
+        mechanism: Mechanism | None = None,
+        positions: RotaryPositions | RelativeTerm | None = None,
+    ) -> None:
         super().__init__()
         assert width % heads == 0, "the configuration refuses this before a model is built"
         self.width, self.heads = width, heads
@@ -47,6 +62,7 @@ class MultiHeadAttention(nn.Module):
         self.inputs_bias = nn.Parameter(torch.zeros(3 * width)) if bias else None
         self.output = nn.Linear(width, width, bias=bias)
         self.mechanism: Mechanism = mechanism or DotProductAttention()
+        self.positions = positions
         self._initialise()
 
     def _initialise(self) -> None:
@@ -59,6 +75,9 @@ class MultiHeadAttention(nn.Module):
     def forward(self, inputs: Tensor, mask: Mask, cache: Cache | None = None) -> Tensor:
         """Self-attention: return [B, T, D] for inputs [B, T, D], which also see what the cache remembers."""
         queries, keys, values = self._project(inputs, 0, 3)
+        if isinstance(self.positions, RotaryPositions):
+            start = 0 if cache is None else cache.length
+            queries, keys = self.positions(queries, start), self.positions(keys, start)
         seen = KeysValues(keys, values)
         return self._attend(queries, seen if cache is None else cache.append(seen), mask)
 
@@ -92,12 +111,13 @@ class MultiHeadAttention(nn.Module):
 
     def _attend(self, queries: Tensor, seen: KeysValues, mask: Mask) -> Tensor:
         """Attend in every head, join the heads and apply W_O: [B, H, T, Dh] → [B, T, D]."""
+        term = None if isinstance(self.positions, RotaryPositions) else self.positions
         if self.observer is None:
-            heads = self.mechanism(queries, seen.keys, seen.values, mask)
+            heads = self.mechanism(queries, seen.keys, seen.values, mask, term)
         else:
-            weights = self.mechanism.weights(queries, seen.keys, mask)
+            weights = self.mechanism.weights(queries, seen.keys, mask, term)
             self.observer(weights)
-            heads = weights @ seen.values
+            heads = weighted_sum(weights, seen.values, term)
         joined = heads.transpose(1, 2).reshape(queries.shape[0], queries.shape[2], self.width)
         projected: Tensor = self.output(joined)
         return projected

@@ -247,8 +247,25 @@ class AttentionSettings(Settings):
 class PositionSettings(Settings):
     """How the model knows where a token stands."""
 
-    kind: Literal["sinusoidal", "learned"] = Field("sinusoidal", description="sinusoidal (the paper's) or learned.")
+    kind: Literal["sinusoidal", "learned", "relative", "t5", "rotary", "alibi"] = Field(
+        "sinusoidal", description="sinusoidal (the paper's) or learned; or by distance: relative, t5, rotary, alibi."
+    )
     maximum: Positive = Field(1024, description="Longest sequence for learned positions.")
+    clip: Positive = Field(16, description="For relative: the distance beyond which all are alike.")
+    buckets: Annotated[int, Number, Field(ge=4)] = Field(32, description="For t5: numbers learned by each head.")
+    reach: Positive = Field(128, description="For t5: the distance beyond which all are alike.")
+
+    @property
+    def absolute(self) -> bool:
+        """Whether they are added to the embeddings."""
+        return self.kind in ("sinusoidal", "learned")
+
+    @model_validator(mode="after")
+    def _reach_is_far(self) -> Self:
+        """The wide buckets begin where the exact ones end."""
+        if self.kind == "t5" and self.reach <= self.buckets // 2:
+            raise ValueError(f"reach {self.reach} must be above half of the {self.buckets} buckets")
+        return self
 
 
 class VectorSettings(Settings):
@@ -289,6 +306,13 @@ class ModelSettings(Settings):
         """d_k = d_model / h must be whole."""
         if self.width % self.heads:
             raise ValueError(f"width {self.width} is not divisible by {self.heads} heads")
+        return self
+
+    @model_validator(mode="after")
+    def _rotary_turns_pairs(self) -> Self:
+        """A rotation takes two numbers."""
+        if self.positions.kind == "rotary" and self.width // self.heads % 2:
+            raise ValueError(f"rotary positions need heads of an even width, not {self.width // self.heads}")
         return self
 
 

@@ -102,12 +102,21 @@ class Chooser:
             return "ctranslate2 is not installed"
         if self._device not in ("auto", "cpu") or _has_graphics_card(self._device):
             return "it is for processors, not for graphics cards"
+        if self._refused:
+            return f"it cannot hold {' and '.join(self._refused)}"
         vocabulary = self._run_vocabulary
         if options is not None and options.sample:
             return "only PyTorch draws samples that follow from their seed"
         if options is not None and 2 * options.beam > vocabulary:
             return f"a beam of {options.beam} is too wide for a vocabulary of {vocabulary}"
         return None
+
+    @cached_property
+    def _refused(self) -> list[str]:
+        """The keys of the model's settings that CTranslate2 cannot hold."""
+        from manyheads.exchange.ctranslate2 import obstacles
+
+        return obstacles(self._run.config())
 
     @cached_property
     def _run_vocabulary(self) -> int:

@@ -45,7 +45,8 @@ class Int8Attention(MultiHeadAttention):
 
     def __init__(self, exact: MultiHeadAttention) -> None:
         nn.Module.__init__(self)  # all its parts are the exact one's: no weights are drawn
-        self.width, self.heads, self.mechanism = exact.width, exact.heads, exact.mechanism
+        self.width, self.heads = exact.width, exact.heads
+        self.mechanism, self.positions = exact.mechanism, exact.positions
         self.inputs, self.inputs_bias = exact.inputs, exact.inputs_bias
         self.output = Int8Linear(exact.output.weight, exact.output.bias)  # type: ignore[assignment]
         self._projections: dict[tuple[int, int], Int8Linear] = {}

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyheads.config.schema import ModelConfig
+from manyheads.errors import ManyheadsError
 from manyheads.exchange.sinusoids import sinusoid_table
 from manyheads.exchange.tree import read_checked, source_vectors, target_vectors
 from manyheads.runs.atomic import fresh_folder
@@ -45,9 +46,21 @@ LARGEST = 63.0
 SOURCE, TARGET, OUTPUT = "encoder/embeddings_0/weight", "decoder/embeddings/weight", "decoder/projection/weight"
 
 
+def obstacles(config: ModelConfig) -> list[str]:
+    """Return the keys, with their values, of what CTranslate2 cannot hold here."""
+    model = config.model
+    return [] if model.positions.absolute else [f"model.positions.kind: {model.positions.kind}"]
+
+
 def export_ctranslate2(run: RunFolder, out: Path, *, quantization: Quantization = "float32") -> None:
     """Write a run's model for CTranslate2, with the SentencePiece models beside it."""
     config, tokenizers = run.config(), run.tokenizers()
+    if refused := obstacles(config):
+        raise ManyheadsError(
+            f"CTranslate2 cannot hold a model with {' and '.join(refused)}.",
+            where=str(run.path),
+            cure="The torch engine runs it.",
+        )
     arrays = read_checked(run.weights_file, config)
     vocabularies = tokenizers.source.vocabulary(), tokenizers.target.vocabulary()
     files = model_files(arrays, config, vocabularies, positions=POSITIONS, quantization=quantization)

@@ -42,7 +42,13 @@ def run_position_table(run: RunFolder, *, length: int = 50) -> PositionTable:
     learned = "embedding.positions.table" if run.kind == "bert" else "source.positions.table"
     if run.kind == "bert" or run.config().model.positions.kind == "learned":
         return _table(read_weights(run.weights_file)[learned][:length].astype(np.float32))
-    return position_table(length, run.config().model.width)
+    model = run.config().model
+    if not model.positions.absolute:
+        raise ManyheadsError(
+            f"{model.positions.kind} positions are not added to the embeddings, so there is no table of them.",
+            where=str(run.path),
+        )
+    return position_table(length, model.width)
 
 
 def _table(encodings: Array) -> PositionTable:

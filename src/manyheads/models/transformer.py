@@ -23,8 +23,13 @@ from manyheads.layers.embedding import Embedding, token_vectors
 from manyheads.layers.encoder import Encoder, EncoderLayer
 from manyheads.layers.feed_forward import FeedForward
 from manyheads.models.interface import SequenceToSequence, Tokens
+from manyheads.positions.alibi import LinearBias
 from manyheads.positions.learned import LearnedPositions
+from manyheads.positions.relative import RelativePositions
+from manyheads.positions.rotary import RotaryPositions
 from manyheads.positions.sinusoidal import SinusoidalPositions
+from manyheads.positions.t5_bias import BucketedBias
+from manyheads.positions.terms import RelativeTerm
 
 
 @dataclass(frozen=True)
@@ -146,8 +151,8 @@ class Transformer(SequenceToSequence):
         source = target if settings.tie == "all" else token_vectors(source_vocabulary, settings.width)
         output = token_vectors(target_vocabulary, settings.width) if settings.tie == "none" else target
         return cls(
-            source=Embedding(source, _positions(settings), dropout=settings.dropout),
-            target=Embedding(target, _positions(settings), dropout=settings.dropout),
+            source=Embedding(source, _absolute(settings), dropout=settings.dropout),
+            target=Embedding(target, _absolute(settings), dropout=settings.dropout),
             encoder=_encoder(settings),
             decoder=_decoder(settings),
             output=output,
@@ -155,15 +160,37 @@ class Transformer(SequenceToSequence):
         )
 
 
-def _positions(settings: ModelSettings) -> SinusoidalPositions | LearnedPositions:
-    """Return the positions that are added to the embeddings of one side."""
+def _absolute(settings: ModelSettings) -> SinusoidalPositions | LearnedPositions | None:
+    """Return the positions that are added to the embeddings of one side, if there are any."""
     if settings.positions.kind == "learned":
         return LearnedPositions(settings.width, maximum=settings.positions.maximum)
-    return SinusoidalPositions(settings.width)
+    return SinusoidalPositions(settings.width) if settings.positions.absolute else None
 
 
-def _attention(settings: ModelSettings) -> MultiHeadAttention:
-    """Return one multi-head attention of the configured kind."""
+def _relative(settings: ModelSettings, *, causal: bool) -> RotaryPositions | RelativeTerm | None:
+    """Return the positions that one self-attention sees, if there are any."""
+    positions, head_width = settings.positions, settings.width // settings.heads
+    if positions.kind == "relative":
+        return RelativePositions(head_width, clip=positions.clip)
+    if positions.kind == "t5":
+        return BucketedBias(settings.heads, buckets=positions.buckets, reach=positions.reach, causal=causal)
+    if positions.kind == "alibi":
+        return LinearBias(settings.heads)
+    return RotaryPositions(head_width) if positions.kind == "rotary" else None
+
+
+def _self_attention(settings: ModelSettings, *, causal: bool) -> MultiHeadAttention:
+    """Return one self-attention of the configured kind."""
+    return MultiHeadAttention(
+        settings.width,
+        settings.heads,
+        mechanism=DotProductAttention(dropout=settings.attention.dropout),
+        positions=_relative(settings, causal=causal),
+    )
+
+
+def _cross_attention(settings: ModelSettings) -> MultiHeadAttention:
+    """Return one attention over the encoder's output, which is always full and knows no distances."""
     mechanism = DotProductAttention(dropout=settings.attention.dropout)
     return MultiHeadAttention(settings.width, settings.heads, mechanism=mechanism)
 
@@ -176,7 +203,12 @@ def _feed_forward(settings: ModelSettings) -> FeedForward:
 def _encoder(settings: ModelSettings) -> Encoder:
     """Return the encoder stack."""
     layers = (
-        EncoderLayer(_attention(settings), _feed_forward(settings), dropout=settings.dropout, order=settings.norm)
+        EncoderLayer(
+            _self_attention(settings, causal=False),
+            _feed_forward(settings),
+            dropout=settings.dropout,
+            order=settings.norm,
+        )
         for _ in range(settings.encoder_layers)
     )
     return Encoder(layers, width=settings.width, order=settings.norm)
@@ -186,8 +218,8 @@ def _decoder(settings: ModelSettings) -> Decoder:
     """Return the decoder stack."""
     layers = (
         DecoderLayer(
-            _attention(settings),
-            _attention(settings),
+            _self_attention(settings, causal=True),
+            _cross_attention(settings),
             _feed_forward(settings),
             dropout=settings.dropout,
             order=settings.norm,

@@ -1,0 +1,36 @@
+"""Rotary positions (RoFormer, Su et al. 2021): queries and keys are turned by an angle that grows with their position.
+
+    (x_2i, x_2i+1) at position p  ↦  R(p·θ_i) · (x_2i, x_2i+1)        θ_i = 10000^(−2i/d_k)
+
+The dot product of a query at p and a key at q then depends on p − q alone, and any mechanism that compares the two can
+use it, because nothing is added to its scores.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+
+class RotaryPositions(nn.Module):
+    """Turns vectors of one head's width."""
+
+    frequencies: Tensor
+
+    def __init__(self, head_width: int) -> None:
+        super().__init__()
+        assert head_width % 2 == 0, "the configuration refuses this before a model is built"
+        even = torch.arange(0, head_width, 2, dtype=torch.float64)
+        frequencies = torch.exp(even * (-math.log(10000.0) / head_width)).to(torch.get_default_dtype())
+        self.register_buffer("frequencies", frequencies, persistent=False)
+
+    def forward(self, vectors: Tensor, start: int = 0) -> Tensor:
+        """Return vectors [B, H, T, Dh], turned as they stand at the positions start, start + 1, …."""
+        places = torch.arange(start, start + vectors.shape[-2], device=vectors.device, dtype=self.frequencies.dtype)
+        angles = places[:, None] * self.frequencies  # [T, Dh / 2]
+        cosines, sines = angles.cos(), angles.sin()
+        even, odd = vectors[..., 0::2], vectors[..., 1::2]
+        turned = torch.stack((even * cosines - odd * sines, even * sines + odd * cosines), dim=-1)
+        return turned.flatten(-2)

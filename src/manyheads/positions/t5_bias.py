@@ -1,0 +1,39 @@
+"""Bucketed relative bias (T5, Raffel et al. 2020): each head adds a trained number to a score, by the key's distance.
+
+Near distances have a bucket each; further ones share buckets whose width grows like a logarithm, and everything beyond
+`reach` is in the last. Where keys may stand on both sides, each side has half of the buckets. T5 shares one table among
+the layers of a stack, to save parameters; here each layer has its own.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+
+class BucketedBias(nn.Module):
+    """A table of one number for each bucket and head."""
+
+    def __init__(self, heads: int, *, buckets: int, reach: int, causal: bool) -> None:
+        super().__init__()
+        self.buckets, self.reach, self.causal = buckets, reach, causal
+        self.table = nn.Parameter(torch.zeros(buckets, heads))
+
+    def scores(self, queries: Tensor, distances: Tensor) -> Tensor:
+        """Return the bias [H, …, T, S] at distances […, T, S]."""
+        return self.table[self.bucket(distances)].movedim(-1, 0)
+
+    def outputs(self, weights: Tensor, distances: Tensor) -> None:
+        """Values have no term."""
+
+    def bucket(self, distances: Tensor) -> Tensor:
+        """Return the bucket of each distance j − i."""
+        buckets = self.buckets if self.causal else self.buckets // 2
+        side = 0 if self.causal else (distances > 0) * buckets
+        away = (-distances).clamp(min=0) if self.causal else distances.abs()
+        exact = buckets // 2
+        growth = (away.clamp(min=1) / exact).log() / math.log(self.reach / exact)
+        wide = exact + (growth * (buckets - exact)).to(torch.long)
+        return side + torch.where(away < exact, away, wide.clamp(max=buckets - 1))
