@@ -11,31 +11,17 @@ parts where queries and keys come from different places.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from manyheads.attention.cache import Cache, KeysValues
-from manyheads.attention.dot_product import DotProductAttention, weighted_sum
+from manyheads.attention.dot_product import DotProductAttention
 from manyheads.attention.masks import Mask
+from manyheads.attention.mechanism import Mechanism, weighted_sum
 from manyheads.positions.rotary import RotaryPositions
 from manyheads.positions.terms import RelativeTerm
-
-
-class Mechanism(Protocol):
-    """What happens inside a head: any attention that maps queries, keys, values and a mask to outputs."""
-
-    def __call__(
-        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: RelativeTerm | None = None
-    ) -> Tensor:
-        """Return the outputs [B, H, T, Dh] of queries [B, H, T, Dh] over keys and values [B, H, S, Dh]."""
-        ...
-
-    def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: RelativeTerm | None = None) -> Tensor:
-        """Return the weights [B, H, T, S] with which the values are averaged."""
-        ...
 
 
 class MultiHeadAttention(nn.Module):
@@ -61,7 +47,7 @@ class MultiHeadAttention(nn.Module):
         self.inputs = nn.Parameter(torch.empty(3 * width, width))
         self.inputs_bias = nn.Parameter(torch.zeros(3 * width)) if bias else None
         self.output = nn.Linear(width, width, bias=bias)
-        self.mechanism: Mechanism = mechanism or DotProductAttention()
+        self.mechanism = mechanism or DotProductAttention()
         self.positions = positions
         self._initialise()
 
@@ -75,11 +61,21 @@ class MultiHeadAttention(nn.Module):
     def forward(self, inputs: Tensor, mask: Mask, cache: Cache | None = None) -> Tensor:
         """Self-attention: return [B, T, D] for inputs [B, T, D], which also see what the cache remembers."""
         queries, keys, values = self._project(inputs, 0, 3)
+        if self.mechanism.keys_are_queries:
+            keys = queries
         if isinstance(self.positions, RotaryPositions):
             start = 0 if cache is None else cache.length
             queries, keys = self.positions(queries, start), self.positions(keys, start)
         seen = KeysValues(keys, values)
-        return self._attend(queries, seen if cache is None else cache.append(seen), mask)
+        if cache is None:
+            return self._attend(queries, seen, mask)
+        if self.observer is not None:
+            return self._attend(queries, cache.append(seen), mask)
+        return self._join(self.mechanism.step(queries, seen, cache, mask, self._term))
+
+    def new_cache(self) -> Cache:
+        """Return what decoding remembers before its first step; whoever looks at weights needs every key."""
+        return self.mechanism.new_cache() if self.observer is None else Cache()
 
     def across(self, inputs: Tensor, memory: KeysValues, mask: Mask) -> Tensor:
         """Encoder–decoder attention: return [B, T, D] for inputs [B, T, D] that look at `memory`.
@@ -111,13 +107,19 @@ class MultiHeadAttention(nn.Module):
 
     def _attend(self, queries: Tensor, seen: KeysValues, mask: Mask) -> Tensor:
         """Attend in every head, join the heads and apply W_O: [B, H, T, Dh] → [B, T, D]."""
-        term = None if isinstance(self.positions, RotaryPositions) else self.positions
         if self.observer is None:
-            heads = self.mechanism(queries, seen.keys, seen.values, mask, term)
-        else:
-            weights = self.mechanism.weights(queries, seen.keys, mask, term)
-            self.observer(weights)
-            heads = weighted_sum(weights, seen.values, term)
-        joined = heads.transpose(1, 2).reshape(queries.shape[0], queries.shape[2], self.width)
+            return self._join(self.mechanism(queries, seen.keys, seen.values, mask, self._term))
+        weights = self.mechanism.weights(queries, seen.keys, mask, self._term)
+        self.observer(weights)
+        return self._join(weighted_sum(weights, seen.values, self._term))
+
+    @property
+    def _term(self) -> RelativeTerm | None:
+        """What relative positions add to the scores; rotary ones have done their work before."""
+        return None if isinstance(self.positions, RotaryPositions) else self.positions
+
+    def _join(self, heads: Tensor) -> Tensor:
+        """Put the heads [B, H, T, Dh] side by side and apply W_O: [B, T, D]."""
+        joined = heads.transpose(1, 2).reshape(heads.shape[0], heads.shape[2], self.width)
         projected: Tensor = self.output(joined)
         return projected

@@ -114,9 +114,9 @@ class Chooser:
     @cached_property
     def _refused(self) -> list[str]:
         """The keys of the model's settings that CTranslate2 cannot hold."""
-        from manyheads.exchange.ctranslate2 import obstacles
+        from manyheads.exchange.tree import unusual
 
-        return obstacles(self._run.config())
+        return unusual(self._run.config())
 
     @cached_property
     def _run_vocabulary(self) -> int:

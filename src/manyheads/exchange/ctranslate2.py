@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from manyheads.config.schema import ModelConfig
 from manyheads.errors import ManyheadsError
 from manyheads.exchange.sinusoids import sinusoid_table
-from manyheads.exchange.tree import read_checked, source_vectors, target_vectors
+from manyheads.exchange.tree import read_checked, source_vectors, target_vectors, unusual
 from manyheads.runs.atomic import fresh_folder
 from manyheads.runs.folder import RunFolder
 from manyheads.runs.weights import Arrays
@@ -46,16 +46,10 @@ LARGEST = 63.0
 SOURCE, TARGET, OUTPUT = "encoder/embeddings_0/weight", "decoder/embeddings/weight", "decoder/projection/weight"
 
 
-def obstacles(config: ModelConfig) -> list[str]:
-    """Return the keys, with their values, of what CTranslate2 cannot hold here."""
-    model = config.model
-    return [] if model.positions.absolute else [f"model.positions.kind: {model.positions.kind}"]
-
-
 def export_ctranslate2(run: RunFolder, out: Path, *, quantization: Quantization = "float32") -> None:
     """Write a run's model for CTranslate2, with the SentencePiece models beside it."""
     config, tokenizers = run.config(), run.tokenizers()
-    if refused := obstacles(config):
+    if refused := unusual(config):
         raise ManyheadsError(
             f"CTranslate2 cannot hold a model with {' and '.join(refused)}.",
             where=str(run.path),

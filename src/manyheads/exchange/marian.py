@@ -22,7 +22,7 @@ from manyheads.config.messages import build
 from manyheads.config.schema import ModelConfig
 from manyheads.errors import ManyheadsError
 from manyheads.exchange.sinusoids import halves, sinusoid_table
-from manyheads.exchange.tree import source_vectors, target_vectors, weight_tree
+from manyheads.exchange.tree import source_vectors, target_vectors, unusual, weight_tree
 from manyheads.runs.weights import Arrays, check_names, shapes
 
 POSITIONS = 1024  # in Marian's table; ours has no end
@@ -110,9 +110,9 @@ def obstacles(config: ModelConfig) -> list[str]:
     found = []
     if model.norm != "post":
         found.append(f"model.norm: {model.norm}")
-    if model.positions.kind != "sinusoidal":
-        found.append(f"model.positions.kind: {model.positions.kind}")
-    return found
+    if model.positions.kind == "learned":
+        found.append("model.positions.kind: learned")
+    return found + unusual(config)
 
 
 def to_marian(arrays: Arrays, config: ModelConfig) -> Arrays:

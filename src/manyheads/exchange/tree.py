@@ -28,6 +28,17 @@ def weight_tree(config: ModelConfig) -> Shapes:
     return tree
 
 
+def unusual(config: ModelConfig) -> list[str]:
+    """Return the keys, with their values, of what only our own engine can compute; such a model stays here."""
+    model = config.model
+    found = [] if model.positions.absolute else [f"model.positions.kind: {model.positions.kind}"]
+    if model.attention.kind != "dot_product":
+        found.append(f"model.attention.kind: {model.attention.kind}")
+    if model.decoder_attention is not None and model.decoder_attention.kind != "dot_product":
+        found.append(f"model.decoder_attention.kind: {model.decoder_attention.kind}")
+    return found
+
+
 def read_checked(path: Path, config: ModelConfig) -> Arrays:
     """Read a run's weights; everything missing, unknown or of the wrong shape is told at once."""
     arrays = read_weights(path)

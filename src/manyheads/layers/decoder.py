@@ -75,5 +75,9 @@ class Decoder(nn.Module):
         hidden: Tensor = self.final_norm(states)
         return hidden
 
+    def new_caches(self) -> list[Cache]:
+        """Return what each layer remembers before the first step of decoding."""
+        return [layer.self_attention.new_cache() for layer in self._layers()]
+
     def _layers(self) -> list[DecoderLayer]:
         return [layer for layer in self.layers if isinstance(layer, DecoderLayer)]

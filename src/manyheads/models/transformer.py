@@ -23,6 +23,7 @@ from manyheads.layers.embedding import Embedding, token_vectors
 from manyheads.layers.encoder import Encoder, EncoderLayer
 from manyheads.layers.feed_forward import FeedForward
 from manyheads.models.interface import SequenceToSequence, Tokens
+from manyheads.models.mechanisms import make_mechanism
 from manyheads.positions.alibi import LinearBias
 from manyheads.positions.learned import LearnedPositions
 from manyheads.positions.relative import RelativePositions
@@ -110,7 +111,7 @@ class Transformer(SequenceToSequence):
 
     def start(self, memory: Memory, hypotheses: int = 1) -> DecoderState:
         """Project the memory once for all steps to come; nothing is decoded yet."""
-        caches = [Cache() for _ in self.decoder.layers]
+        caches = self.decoder.new_caches()
         return DecoderState(0, caches, self.decoder.keys_values(memory.states), memory.mask, hypotheses)
 
     def step(self, tokens: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
@@ -179,12 +180,13 @@ def _relative(settings: ModelSettings, *, causal: bool) -> RotaryPositions | Rel
     return RotaryPositions(head_width) if positions.kind == "rotary" else None
 
 
-def _self_attention(settings: ModelSettings, *, causal: bool) -> MultiHeadAttention:
-    """Return one self-attention of the configured kind."""
+def _self_attention(settings: ModelSettings, layer: int, *, causal: bool) -> MultiHeadAttention:
+    """Return the self-attention of a layer; what it draws at random is drawn anew in each."""
+    attention = settings.attention_of_decoder if causal else settings.attention
     return MultiHeadAttention(
         settings.width,
         settings.heads,
-        mechanism=DotProductAttention(dropout=settings.attention.dropout),
+        mechanism=make_mechanism(attention, width=settings.width, heads=settings.heads, seed=layer),
         positions=_relative(settings, causal=causal),
     )
 
@@ -204,12 +206,12 @@ def _encoder(settings: ModelSettings) -> Encoder:
     """Return the encoder stack."""
     layers = (
         EncoderLayer(
-            _self_attention(settings, causal=False),
+            _self_attention(settings, layer, causal=False),
             _feed_forward(settings),
             dropout=settings.dropout,
             order=settings.norm,
         )
-        for _ in range(settings.encoder_layers)
+        for layer in range(settings.encoder_layers)
     )
     return Encoder(layers, width=settings.width, order=settings.norm)
 
@@ -218,12 +220,12 @@ def _decoder(settings: ModelSettings) -> Decoder:
     """Return the decoder stack."""
     layers = (
         DecoderLayer(
-            _self_attention(settings, causal=True),
+            _self_attention(settings, settings.encoder_layers + layer, causal=True),
             _cross_attention(settings),
             _feed_forward(settings),
             dropout=settings.dropout,
             order=settings.norm,
         )
-        for _ in range(settings.decoder_layers)
+        for layer in range(settings.decoder_layers)
     )
     return Decoder(layers, width=settings.width, order=settings.norm)

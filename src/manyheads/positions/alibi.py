@@ -13,6 +13,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from manyheads.positions.terms import by_head
+
 
 def slopes(heads: int) -> list[float]:
     """Return the slope of each head."""
@@ -33,9 +35,8 @@ class LinearBias(nn.Module):
 
     def scores(self, queries: Tensor, distances: Tensor) -> Tensor:
         """Return −m·|j − i| [H, …, T, S] at distances […, T, S]."""
-        each = [1] * distances.dim()
-        before, after = self.slopes.view(-1, *each), self.slopes.flip(0).view(-1, *each)
-        return torch.where(distances > 0, after, before) * -distances.abs()
+        apart = distances[..., None]
+        return by_head(torch.where(apart > 0, self.slopes.flip(0), self.slopes) * -apart.abs(), queries)
 
     def outputs(self, weights: Tensor, distances: Tensor) -> None:
         """Values have no term."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from manyheads.errors import ManyheadsError
 
 
-def beyond_table(length: int, maximum: int) -> ManyheadsError:
+def beyond_table(length: int, maximum: int, *, where: str = "model.positions.maximum") -> ManyheadsError:
     """Return the error for a sequence of so many tokens in a model that learned fewer positions."""
     return ManyheadsError(
         f"a sequence of {length:,} tokens is longer than the {maximum:,} positions this model learned.",
-        where="model.positions.maximum",
-        cure="Shorten the text, or train with a larger maximum or with sinusoidal positions.",
+        where=where,
+        cure="Shorten the text, or train with a larger maximum or with a kind that has none.",
     )

@@ -12,6 +12,8 @@ import math
 import torch
 from torch import Tensor, nn
 
+from manyheads.positions.terms import by_head
+
 
 class BucketedBias(nn.Module):
     """A table of one number for each bucket and head."""
@@ -23,7 +25,7 @@ class BucketedBias(nn.Module):
 
     def scores(self, queries: Tensor, distances: Tensor) -> Tensor:
         """Return the bias [H, …, T, S] at distances […, T, S]."""
-        return self.table[self.bucket(distances)].movedim(-1, 0)
+        return by_head(self.table[self.bucket(distances)], queries)
 
     def outputs(self, weights: Tensor, distances: Tensor) -> None:
         """Values have no term."""

@@ -26,6 +26,16 @@ class RelativeTerm(Protocol):
         ...
 
 
+def by_head(numbers: Tensor, queries: Tensor) -> Tensor:
+    """Return numbers […, T, S, H] of each head where scores of queries [B, H, …, T, Dh] want them.
+
+    Distances that differ between sentences have the dimensions [B, 1, …, T, S]; their H takes the place of the 1.
+    """
+    if numbers.dim() == queries.dim() + 1:
+        return numbers.movedim(-1, 1).squeeze(2)
+    return numbers.movedim(-1, 0)
+
+
 def distances_of(scores: Tensor) -> Tensor:
     """Return j − i [T, S] for scores [..., T, S], whose last query stands where the last key does."""
     queries, keys = scores.shape[-2:]

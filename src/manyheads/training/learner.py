@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from manyheads.attention.mechanism import Mechanism
 from manyheads.runs.loading import fill_parameters, parameter_arrays, whole
 from manyheads.runs.weights import Arrays
 from manyheads.training.assignment import Assignment
@@ -52,6 +53,7 @@ class Learner:
     def __init__(self, assignment: Assignment, model: torch.nn.Module, world: World) -> None:
         self.model, self.recipe, self.world = model, assignment.recipe, world
         self._width = assignment.width
+        self._mechanisms = [part for part in model.modules() if isinstance(part, Mechanism)]
         settings = self.recipe.training
         self.precision = choose_precision(settings, world.device)
         self.precision.settle()
@@ -70,6 +72,8 @@ class Learner:
         """Take update `step` (from 0) on this process's batches."""
         settings = self.recipe.training
         torch.manual_seed(step_seed(self.recipe.seed, step, self.world.rank))
+        for mechanism in self._mechanisms:
+            mechanism.at_step(step)
         count = int(self.world.total(sum(map(self.objective.count, batches))))
         losses = self._gradients(batches, count)
         total = self.world.total(float(torch.stack(losses).sum()))

@@ -1,0 +1,156 @@
+"""BigBird (Zaheer et al. 2020), O(n): blocks of queries look at a few blocks of keys.
+
+    global  the first g blocks, which look at everything and are looked at by everybody
+    local   a block and those beside it
+    random  r others, the same every time
+
+Blocks of keys are gathered and compared at once, [b, (g + 3 + r)·b] scores for each block of queries. Which ones are
+random follows from a hash of both blocks' numbers: a query block takes the r key blocks with the largest, among those
+of its own sentence (of its past, where it may not look ahead). So padding changes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from manyheads.attention.masks import Mask
+from manyheads.attention.mechanism import weighted_sum
+from manyheads.attention.pattern import PatternAttention, masked_softmax, padded
+from manyheads.positions.terms import RelativeTerm
+
+LOCAL = (-1, 0, 1)  # a block's neighbours
+
+
+class BigBirdAttention(PatternAttention):
+    """Global, local and random blocks."""
+
+    def __init__(self, *, block: int, random_blocks: int, global_blocks: int = 1, seed: int = 0) -> None:
+        super().__init__()
+        self.block, self.random_blocks, self.global_blocks, self.seed = block, random_blocks, global_blocks, seed
+
+    def forward(
+        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: RelativeTerm | None = None
+    ) -> Tensor:
+        """Return the outputs [B, H, T, Dh] of queries [B, H, T, Dh] over keys and values [B, H, S, Dh]."""
+        length = keys.shape[-2]
+        looked_at = self.global_blocks + len(LOCAL) + self.random_blocks
+        if queries.shape[-2] != length or length <= looked_at * self.block:
+            return self.by_definition(queries, keys, values, mask, positions)
+        outputs = self._blocks(queries, keys, values, mask, positions)
+        wide = min(length, self.global_blocks * self.block)
+        return torch.cat((self._global(queries, keys, values, mask, positions), outputs[:, :, wide:]), dim=2)
+
+    def allowed(self, queries: int, keys: int, mask: Mask, device: torch.device) -> Tensor:
+        """Return who may look at whom [B or 1, 1, T, S]."""
+        count = -(-keys // self.block)
+        chosen = self._chosen(count, mask, device)
+        seen = torch.zeros(len(chosen.blocks), count, count + 1, dtype=torch.bool, device=device)
+        seen.scatter_(2, chosen.blocks.masked_fill(~chosen.real, count), True)
+        seen = seen[..., :count]
+        seen[:, : self.global_blocks] = True
+        each = seen.repeat_interleave(self.block, 1).repeat_interleave(self.block, 2)
+        return each[:, None, keys - queries : keys, :keys]
+
+    def _chosen(self, count: int, mask: Mask, device: torch.device) -> _Chosen:
+        """Return the blocks of keys that each of the blocks of queries looks at."""
+        numbers = torch.arange(count, device=device)
+        local = numbers[:, None] + torch.tensor(LOCAL, device=device)
+        fixed = torch.cat((numbers[: self.global_blocks].expand(count, -1), local), dim=1)
+        is_local = torch.arange(fixed.shape[1], device=device) >= min(count, self.global_blocks)
+        real = (fixed >= 0) & (fixed < count) & ~(is_local & (fixed < self.global_blocks))
+        other = (numbers >= self.global_blocks) & ((numbers - numbers[:, None]).abs() > 1)
+        if mask.causal:
+            real, other = real & (fixed <= numbers[:, None]), other & (numbers < numbers[:, None])
+        ends = self._ends(count, mask, device)
+        rank = self._hashes(count, device).masked_fill(~(other & (numbers < ends)), -1)
+        best = rank.topk(min(self.random_blocks, count), dim=-1)
+        fixed = fixed.clamp(0, count - 1).expand(len(ends), -1, -1)
+        return _Chosen(
+            torch.cat((fixed, best.indices), dim=-1),
+            torch.cat((real.expand(len(ends), -1, -1), best.values >= 0), dim=-1),
+        )
+
+    def _ends(self, count: int, mask: Mask, device: torch.device) -> Tensor:
+        """Return the number of blocks that each sentence has [B or 1, 1, 1]."""
+        if mask.valid is None:
+            return torch.full((1, 1, 1), count, device=device)
+        return (mask.valid.sum(dim=1) + self.block - 1).div(self.block, rounding_mode="floor")[:, None, None]
+
+    def _hashes(self, count: int, device: torch.device) -> Tensor:
+        """Return a number for each two blocks [N, N] that looks random and depends on nothing else."""
+        numbers = torch.arange(count, device=device)
+        mixed = numbers[:, None] * 2654435761 + numbers * 40503 + self.seed * 97 + 12345
+        for shift, factor in ((15, 73244475), (13, 295559667), (16, 1)):
+            mixed = ((mixed ^ (mixed >> shift)) * factor) & 0x7FFFFFFF
+        return mixed
+
+    def _blocks(
+        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: RelativeTerm | None
+    ) -> Tensor:
+        """Return the outputs of all queries, those of global blocks as if they were not."""
+        batch, _, length, width = queries.shape
+        count = -(-length // self.block)
+        own, known, worth = (
+            padded(one, count * self.block, dim=2).view(*one.shape[:2], count, self.block, width)
+            for one in (queries, keys, values)
+        )
+        chosen = self._chosen(count, mask, queries.device)
+        blocks = chosen.blocks.expand(batch, -1, -1)
+        near_keys, near_values = (_gathered(one, blocks) for one in (known, worth))  # [B, H, N, m·b, Dh]
+        places = torch.arange(count * self.block, device=queries.device).view(count, self.block)
+        key_places = places[chosen.blocks].flatten(-2)  # [B or 1, N, m·b]
+        apart = (key_places[:, :, None] - places[:, :, None])[:, None]  # [B or 1, 1, N, b, m·b]
+        seen = self._seen(chosen, key_places, apart, mask, length)
+        scores = own @ near_keys.transpose(-2, -1) / math.sqrt(width)
+        if positions is not None:
+            scores = scores + positions.scores(own, apart)
+        weights = masked_softmax(scores, seen.expand(scores.shape))
+        outputs = weights @ near_values
+        term = None if positions is None else positions.outputs(weights, apart)
+        return (outputs if term is None else outputs + term).flatten(2, 3)[:, :, :length]
+
+    def _seen(self, chosen: _Chosen, key_places: Tensor, apart: Tensor, mask: Mask, length: int) -> Tensor:
+        """Return which of the gathered keys may be seen [B or 1, 1, N, b or 1, m·b]."""
+        exists = chosen.real.repeat_interleave(self.block, dim=-1) & (key_places < length)
+        if mask.valid is not None:
+            every = padded(mask.valid, -(-length // self.block) * self.block, dim=1)
+            places = key_places.expand(len(every), -1, -1)
+            exists = exists & every.gather(1, places.flatten(1)).view(places.shape)
+        seen = exists[:, None, :, None]
+        return seen & (apart <= 0) if mask.causal else seen
+
+    def _global(
+        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: RelativeTerm | None
+    ) -> Tensor:
+        """Return the outputs of the queries in global blocks, which see everything that the mask allows."""
+        wide = min(queries.shape[-2], self.global_blocks * self.block)
+        if mask.causal:  # they stand at the beginning, so their past is short
+            first, known, worth = (one[:, :, :wide] for one in (queries, keys, values))
+            past = Mask(None if mask.valid is None else mask.valid[:, :wide], causal=True)
+            return self.by_definition(first, known, worth, past, positions)
+        few = queries[:, :, :wide]
+        scores = few @ keys.transpose(-2, -1) / math.sqrt(few.shape[-1])
+        places = torch.arange(keys.shape[-2], device=keys.device)
+        apart = places - places[:wide, None]
+        if positions is not None:
+            scores = scores + positions.scores(few, apart)
+        seen = torch.ones_like(apart, dtype=torch.bool) if mask.valid is None else mask.valid[:, None, None]
+        weights = masked_softmax(scores, seen.expand(scores.shape))
+        term = None if positions is None else positions.outputs(weights, apart)
+        return weighted_sum(weights, values) if term is None else weighted_sum(weights, values) + term
+
+
+class _Chosen:
+    """Numbers of the blocks that are looked at [B or 1, N, m], and which of them are real and not repeated."""
+
+    def __init__(self, blocks: Tensor, real: Tensor) -> None:
+        self.blocks, self.real = blocks, real
+
+
+def _gathered(blocks: Tensor, chosen: Tensor) -> Tensor:
+    """Return the chosen [B, N, m] of blocks [B, H, N, b, Dh], side by side: [B, H, N, m·b, Dh]."""
+    rows = torch.arange(len(blocks), device=blocks.device)[:, None, None]
+    return blocks.transpose(1, 2)[rows, chosen].movedim(3, 1).flatten(3, 4)

@@ -1,0 +1,140 @@
+"""Attention by a kernel, O(n): where similarity is a product of features, sums can be exchanged.
+
+    out_i = Σ_j φ(q_i)·φ(k_j) v_j / Σ_j φ(q_i)·φ(k_j)  =  φ(q_i)·[Σ_j φ(k_j) v_jᵀ] / φ(q_i)·[Σ_j φ(k_j)]
+
+The brackets do not depend on i. Without looking ahead they become running sums: the sequence is cut into chunks, a
+query takes the sums of all chunks before its own, and compares itself with the keys of its own one by one. In decoding
+the sums are all that is remembered, however long the past.
+
+Features may be known up to a factor exp(s) that all keys share; it cancels out, and keeps large exponents finite.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from manyheads.attention.cache import Cache, KeysValues
+from manyheads.attention.masks import Mask
+from manyheads.attention.mechanism import Mechanism
+from manyheads.positions.terms import RelativeTerm
+
+CHUNK = 64  # positions of a running sum; more means larger products, and more of them that are thrown away
+
+
+class Features(NamedTuple):
+    """φ(x)·exp(−s): features [B, H, S, F] and the s [B, H, 1, 1] that they were divided by, None for 0."""
+
+    values: Tensor
+    scale: Tensor | None = None
+
+
+class KernelAttention(Mechanism):
+    """Attention whose similarity is φ(q)·φ(k)."""
+
+    def query_features(self, queries: Tensor) -> Tensor:
+        """Return φ(q) [B, H, T, F], up to a factor for each query."""
+        raise NotImplementedError
+
+    def key_features(self, keys: Tensor) -> Features:
+        """Return φ(k) [B, H, S, F], up to a factor for all of them."""
+        raise NotImplementedError
+
+    def forward(
+        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: RelativeTerm | None = None
+    ) -> Tensor:
+        """Return the outputs [B, H, T, Dh] of queries [B, H, T, Dh] over keys and values [B, H, S, Dh]."""
+        assert positions is None, "the configuration refuses this before a model is built"
+        features = self.query_features(queries)
+        known = _masked(self.key_features(keys).values, mask)
+        if mask.causal and queries.shape[-2] > 1:
+            assert queries.shape[-2] == keys.shape[-2]
+            return _causal(features, known, values)
+        return _quotient(features @ (known.transpose(-2, -1) @ values), features @ known.sum(dim=-2)[..., None])
+
+    def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: RelativeTerm | None = None) -> Tensor:
+        """Return the weights that the sums imply [B, H, T, S]."""
+        similar = self.query_features(queries) @ _masked(self.key_features(keys).values, mask).transpose(-2, -1)
+        if mask.causal:
+            similar = similar.tril(keys.shape[-2] - queries.shape[-2])
+        return _quotient(similar, similar.sum(dim=-1, keepdim=True))
+
+    def new_cache(self) -> Cache:
+        """Return the sums over nothing."""
+        return Sums()
+
+    def step(
+        self, queries: Tensor, new: KeysValues, cache: Cache, mask: Mask, positions: RelativeTerm | None = None
+    ) -> Tensor:
+        """Return the output [B, H, 1, Dh] of one query over the past and its own key and value [B, H, 1, Dh]."""
+        if not isinstance(cache, Sums):
+            return super().step(queries, new, cache, mask, positions)
+        cache.add(self.key_features(new.keys), new.values)
+        features = self.query_features(queries)
+        return _quotient(features @ cache.products, features @ cache.features)
+
+
+class Sums(Cache):
+    """Σ φ(k)·vᵀ [B, H, F, Dh] and Σ φ(k) [B, H, F, 1] over the past: of the same size, however long that is."""
+
+    products: Tensor
+    features: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._scale: Tensor | None = None
+
+    def add(self, features: Features, values: Tensor) -> None:
+        """Add the features [B, H, T, F] and values [B, H, T, Dh] of new keys."""
+        products, total = features.values.transpose(-2, -1) @ values, features.values.sum(dim=-2)[..., None]
+        if self.length == 0:
+            self.products, self.features, self._scale = products, total, features.scale
+        elif features.scale is None or self._scale is None:
+            self.products, self.features = self.products + products, self.features + total
+        else:
+            largest = torch.maximum(self._scale, features.scale)
+            past, now = (self._scale - largest).exp(), (features.scale - largest).exp()
+            self.products, self.features = past * self.products + now * products, past * self.features + now * total
+            self._scale = largest
+        self.length += values.shape[-2]
+
+    def select(self, rows: Tensor) -> Sums:
+        """Return the sums of the given rows of the batch [N], in that order."""
+        chosen = Sums()
+        chosen.length = self.length
+        if self.length:
+            chosen.products, chosen.features = (one.index_select(0, rows) for one in (self.products, self.features))
+            chosen._scale = None if self._scale is None else self._scale.index_select(0, rows)
+        return chosen
+
+
+def _masked(features: Tensor, mask: Mask) -> Tensor:
+    """Return features [B, H, S, F] that are zero where a key is padding."""
+    return features if mask.valid is None else features * mask.valid[:, None, :, None]
+
+
+def _quotient(above: Tensor, below: Tensor) -> Tensor:
+    """Return above / below, and zeros where nothing was seen."""
+    nothing = below <= 0.0
+    return torch.where(nothing, 0.0, above / below.masked_fill(nothing, 1.0))
+
+
+def _causal(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+    """Return the outputs [B, H, n, Dh] where each query sees the keys up to its own, by running sums over chunks."""
+    length = queries.shape[-2]
+    count = -(-length // CHUNK)
+
+    def chunks(tensor: Tensor) -> Tensor:
+        filled = torch.nn.functional.pad(tensor, (0, 0, 0, count * CHUNK - length))
+        return filled.view(*tensor.shape[:2], count, CHUNK, tensor.shape[-1])
+
+    own, known, worth = chunks(queries), chunks(keys), chunks(values)  # [B, H, N, c, F], …, [B, H, N, c, Dh]
+    products = known.transpose(-2, -1) @ worth  # [B, H, N, F, Dh]
+    totals = known.sum(dim=-2)[..., None]  # [B, H, N, F, 1]
+    before, total = products.cumsum(dim=2) - products, totals.cumsum(dim=2) - totals
+    near = (own @ known.transpose(-2, -1)).tril()  # [B, H, N, c, c]
+    above = own @ before + near @ worth
+    below = own @ total + near.sum(dim=-1, keepdim=True)
+    return _quotient(above, below).flatten(2, 3)[:, :, :length]

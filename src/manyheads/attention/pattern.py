@@ -1,0 +1,57 @@
+"""Attention of which a fixed pattern says who may look at whom: what windows and blocks have in common.
+
+A mechanism here has two forms. `forward` computes only the scores of its pattern, in blocks. `weights` is the
+definition: full attention, with −∞ wherever the pattern forbids; it is for looking inside, and for tests to compare.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from manyheads.attention.masks import Mask, Rendered
+from manyheads.attention.mechanism import Mechanism, weighted_sum
+from manyheads.positions.terms import RelativeTerm, distances_of
+
+
+class PatternAttention(Mechanism):
+    """Softmax over the keys that a pattern allows."""
+
+    def allowed(self, queries: int, keys: int, mask: Mask, device: torch.device) -> Tensor:
+        """Return who may look at whom by the pattern alone, broadcasting to [B, H, T, S]."""
+        raise NotImplementedError
+
+    def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: RelativeTerm | None = None) -> Tensor:
+        """Return softmax(QKᵀ/√d_k + R + M) [B, H, T, S], where M forbids what the mask or the pattern does."""
+        scores = queries @ keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])
+        if positions is not None:
+            scores = scores + positions.scores(queries, distances_of(scores))
+        seen = self.allowed(queries.shape[-2], keys.shape[-2], mask, queries.device)
+        dense = mask.dense(queries.shape[-2], keys.shape[-2])
+        rendered = Rendered.of(seen if dense is None else seen & dense.to(seen.device), scores.dtype)
+        weights = (scores + rendered.forbidden).softmax(dim=-1)
+        return weights if rendered.blind is None else weights.masked_fill(rendered.blind, 0.0)
+
+    def by_definition(
+        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: RelativeTerm | None
+    ) -> Tensor:
+        """Return the outputs by way of the whole matrix, for what is too short to be worth blocks."""
+        return weighted_sum(self.weights(queries, keys, mask, positions), values, positions)
+
+
+def masked_softmax(scores: Tensor, seen: Tensor) -> Tensor:
+    """Return the softmax over the keys that are seen; a query that sees none gets zeros."""
+    weights = scores.masked_fill(~seen, -torch.inf).softmax(dim=-1)
+    return weights.masked_fill(~seen.any(dim=-1, keepdim=True), 0.0)
+
+
+def padded(tensor: Tensor, length: int, dim: int) -> Tensor:
+    """Return a tensor with zeros (or False) at the end of a dimension, up to a length."""
+    missing = length - tensor.shape[dim]
+    if missing == 0:
+        return tensor
+    shape = list(tensor.shape)
+    shape[dim] = missing
+    return torch.cat((tensor, tensor.new_zeros(shape)), dim=dim)

@@ -1,0 +1,76 @@
+"""Performer (Choromanski et al. 2021): softmax attention by positive orthogonal random features (FAVOR+).
+
+    exp(q·k/√d_k) = E_w [ φ_w(q)·φ_w(k) ]        φ_w(x) = exp(w·x' − |x'|²/2),  x' = x / d_k^¼,  w ~ N(0, I)
+
+The mean over m vectors w stands for the expectation; its error falls like 1/√m. Vectors that are orthogonal, with the
+lengths of Gaussian ones, make it smaller. In training the vectors are drawn anew every so often, so that the model
+cannot rely on their errors; each draw follows from a seed and its number, so a run that is resumed has the same ones.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from manyheads.attention.kernel import Features, KernelAttention
+
+
+def orthogonal_features(count: int, width: int, *, seed: int) -> Tensor:
+    """Return random vectors [m, d]: blocks of d orthogonal ones, each as long as a Gaussian vector."""
+    generator = torch.Generator("cpu").manual_seed(seed)
+    exact: dict[str, Any] = {
+        "generator": generator,
+        "dtype": torch.float64,
+        "device": "cpu",
+    }  # the same on every device
+    blocks = -(-count // width)
+    drawn = torch.randn(blocks, width, width, **exact)
+    turned, triangle = torch.linalg.qr(drawn)
+    turned = turned * triangle.diagonal(dim1=-2, dim2=-1).sign()[:, None]  # or some directions would be likelier
+    directions = turned.transpose(-2, -1).reshape(-1, width)[:count]
+    lengths = torch.randn(count, width, **exact).norm(dim=-1, keepdim=True)
+    vectors: Tensor = directions * lengths
+    return vectors
+
+
+class PerformerAttention(KernelAttention):
+    """Softmax attention, estimated. `redraw` is the number of training steps between two draws, 0 for never."""
+
+    vectors: Tensor
+    drawn: Tensor
+
+    def __init__(self, head_width: int, *, features: int, redraw: int = 0, seed: int = 0) -> None:
+        super().__init__()
+        self.features, self.redraw, self.seed = features, redraw, seed
+        self._number = 0
+        vectors = torch.empty(features, head_width).copy_(orthogonal_features(features, head_width, seed=seed))
+        self.register_buffer("vectors", vectors, persistent=False)  # for use
+        self.register_buffer("drawn", vectors.clone(), persistent=False)  # for training
+
+    def at_step(self, step: int) -> None:
+        """Draw the vectors for a training step, where it is time for others."""
+        number = 0 if self.redraw == 0 else step // self.redraw
+        if number != self._number:
+            self._number = number
+            seed = self.seed + 7919 * number
+            self.drawn.copy_(orthogonal_features(self.features, self.drawn.shape[1], seed=seed))
+
+    def query_features(self, queries: Tensor) -> Tensor:
+        """Return φ(q) [B, H, T, m]; each query's largest is 1, which cancels out."""
+        exponents = self._exponents(queries)
+        return (exponents - exponents.amax(dim=-1, keepdim=True).detach()).exp()
+
+    def key_features(self, keys: Tensor) -> Features:
+        """Return φ(k) [B, H, S, m]; the largest of all keys is 1."""
+        exponents = self._exponents(keys)
+        largest = exponents.amax(dim=(-2, -1), keepdim=True).detach()
+        return Features((exponents - largest).exp(), largest)
+
+    def _exponents(self, vectors: Tensor) -> Tensor:
+        """Return w·x' − |x'|²/2 [B, H, S, m]."""
+        small = vectors * vectors.shape[-1] ** -0.25
+        chosen = self.drawn if self.training else self.vectors
+        exponents: Tensor = small @ chosen.T - small.square().sum(dim=-1, keepdim=True) / 2
+        return exponents
