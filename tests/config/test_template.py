@@ -9,13 +9,13 @@ from pydantic import BaseModel
 from manyheads.config.messages import section_of
 from manyheads.config.recipe import parse_recipe
 from manyheads.config.schema import Recipe
-from manyheads.config.template import recipe_template, reference_page
+from manyheads.config.template import REPEATED, recipe_template, reference_page
 
 
 def keys(section: type[BaseModel], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     for name, field in section.model_fields.items():
         inner = section_of(field.annotation)
-        if inner:
+        if inner and ".".join((*path, name)) not in REPEATED:
             yield from keys(inner, (*path, name))
         else:
             yield (*path, name)

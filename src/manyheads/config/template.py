@@ -20,7 +20,7 @@ _EXAMPLES: dict[str, str] = {
 }
 
 
-_REPEATED = ("model.decoder_attention",)  # sections with the keys of another, `model.attention`
+REPEATED = ("model.decoder_attention",)  # sections with the keys of another, `model.attention`
 
 
 def recipe_template() -> str:
@@ -34,7 +34,7 @@ def _section(section: type[BaseModel], path: str, depth: int) -> Iterator[str]:
     indent = "  " * depth
     for name, field in section.model_fields.items():
         key = f"{path}.{name}" if path else name
-        inner = None if key in _REPEATED else section_of(field.annotation)
+        inner = None if key in REPEATED else section_of(field.annotation)
         if inner in (TargetTokenizerSettings, VectorSettings):
             yield f"{indent}# {name}:  # {field.description}"
             yield from _commented(inner, depth + 1)
@@ -77,7 +77,7 @@ def _keys(section: type[BaseModel], path: str) -> Iterator[tuple[str, str, str]]
     """Yield every key with its default and description, depth first."""
     for name, field in section.model_fields.items():
         key = f"{path}.{name}" if path else name
-        inner = None if key in _REPEATED else section_of(field.annotation)
+        inner = None if key in REPEATED else section_of(field.annotation)
         if inner is not None:
             yield from _keys(inner, key)
         else:
