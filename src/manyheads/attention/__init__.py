@@ -5,7 +5,8 @@
 | `masks` | who may look at whom: padding, look-ahead, or both |
 | `mechanism` | what happens inside a head: the interface of all that follow |
 | `dot_product` | scaled dot-product attention, equation (1) |
-| `window` | a sliding window, dilated or not, with global tokens (Longformer) |
+| `window` | a sliding window, dilated or not |
+| `longformer` | global tokens beside it |
 | `bigbird` | global, local and random blocks |
 | `linear`, `performer` | a kernel's features instead of a softmax: sums in place of a matrix |
 | `linformer` | keys and values projected to a lower rank |

@@ -17,8 +17,7 @@ import torch
 from torch import Tensor
 
 from manyheads.attention.masks import Mask
-from manyheads.attention.mechanism import weighted_sum
-from manyheads.attention.pattern import PatternAttention, masked_softmax, padded
+from manyheads.attention.pattern import PatternAttention, at_the_beginning, masked_softmax, padded
 from manyheads.positions.terms import RelativeTerm
 
 LOCAL = (-1, 0, 1)  # a block's neighbours
@@ -40,8 +39,10 @@ class BigBirdAttention(PatternAttention):
         if queries.shape[-2] != length or length <= looked_at * self.block:
             return self.by_definition(queries, keys, values, mask, positions)
         outputs = self._blocks(queries, keys, values, mask, positions)
-        wide = min(length, self.global_blocks * self.block)
-        return torch.cat((self._global(queries, keys, values, mask, positions), outputs[:, :, wide:]), dim=2)
+        wide = self.global_blocks * self.block
+        seen = slice(wide if mask.causal else length)  # at the beginning, the past is short
+        first, _ = at_the_beginning(queries[:, :, :wide], keys[:, :, seen], values[:, :, seen], mask, positions)
+        return torch.cat((first, outputs[:, :, wide:]), dim=2)
 
     def allowed(self, queries: int, keys: int, mask: Mask, device: torch.device) -> Tensor:
         """Return who may look at whom [B or 1, 1, T, S]."""
@@ -121,26 +122,6 @@ class BigBirdAttention(PatternAttention):
             exists = exists & every.gather(1, places.flatten(1)).view(places.shape)
         seen = exists[:, None, :, None]
         return seen & (apart <= 0) if mask.causal else seen
-
-    def _global(
-        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: RelativeTerm | None
-    ) -> Tensor:
-        """Return the outputs of the queries in global blocks, which see everything that the mask allows."""
-        wide = min(queries.shape[-2], self.global_blocks * self.block)
-        if mask.causal:  # they stand at the beginning, so their past is short
-            first, known, worth = (one[:, :, :wide] for one in (queries, keys, values))
-            past = Mask(None if mask.valid is None else mask.valid[:, :wide], causal=True)
-            return self.by_definition(first, known, worth, past, positions)
-        few = queries[:, :, :wide]
-        scores = few @ keys.transpose(-2, -1) / math.sqrt(few.shape[-1])
-        places = torch.arange(keys.shape[-2], device=keys.device)
-        apart = places - places[:wide, None]
-        if positions is not None:
-            scores = scores + positions.scores(few, apart)
-        seen = torch.ones_like(apart, dtype=torch.bool) if mask.valid is None else mask.valid[:, None, None]
-        weights = masked_softmax(scores, seen.expand(scores.shape))
-        term = None if positions is None else positions.outputs(weights, apart)
-        return weighted_sum(weights, values) if term is None else weighted_sum(weights, values) + term
 
 
 class _Chosen:

@@ -60,6 +60,10 @@ class MultiHeadAttention(nn.Module):
 
     def forward(self, inputs: Tensor, mask: Mask, cache: Cache | None = None) -> Tensor:
         """Self-attention: return [B, T, D] for inputs [B, T, D], which also see what the cache remembers."""
+        return self._join(self._heads(inputs, mask, cache))
+
+    def _heads(self, inputs: Tensor, mask: Mask, cache: Cache | None) -> Tensor:
+        """Return what each head of a self-attention makes of inputs [B, T, D]: [B, H, T, Dh]."""
         queries, keys, values = self._project(inputs, 0, 3)
         if self.mechanism.keys_are_queries:
             keys = queries
@@ -71,7 +75,7 @@ class MultiHeadAttention(nn.Module):
             return self._attend(queries, seen, mask)
         if self.observer is not None:
             return self._attend(queries, cache.append(seen), mask)
-        return self._join(self.mechanism.step(queries, seen, cache, mask, self._term))
+        return self.mechanism.step(queries, seen, cache, mask, self._term)
 
     def new_cache(self) -> Cache:
         """Return what decoding remembers before its first step; whoever looks at weights needs every key."""
@@ -83,7 +87,7 @@ class MultiHeadAttention(nn.Module):
         The memory may have fewer rows: then so many inputs next to each other share one, as beams do.
         """
         (queries,) = self._project(inputs.reshape(len(memory.keys), -1, self.width), 0, 1)
-        return self._attend(queries, memory, mask).view(inputs.shape)
+        return self._join(self._attend(queries, memory, mask)).view(inputs.shape)
 
     def keys_values(self, memory: Tensor) -> KeysValues:
         """Project an encoder's output [B, S, D] once, for any number of calls of `across`."""
@@ -106,12 +110,13 @@ class MultiHeadAttention(nn.Module):
         return self.inputs[rows], None if self.inputs_bias is None else self.inputs_bias[rows]
 
     def _attend(self, queries: Tensor, seen: KeysValues, mask: Mask) -> Tensor:
-        """Attend in every head, join the heads and apply W_O: [B, H, T, Dh] → [B, T, D]."""
+        """Attend in every head: [B, H, T, Dh] → [B, H, T, Dh]."""
         if self.observer is None:
-            return self._join(self.mechanism(queries, seen.keys, seen.values, mask, self._term))
+            outputs: Tensor = self.mechanism(queries, seen.keys, seen.values, mask, self._term)
+            return outputs
         weights = self.mechanism.weights(queries, seen.keys, mask, self._term)
         self.observer(weights)
-        return self._join(weighted_sum(weights, seen.values, self._term))
+        return weighted_sum(weights, seen.values, self._term)
 
     @property
     def _term(self) -> RelativeTerm | None:

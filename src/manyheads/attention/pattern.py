@@ -47,6 +47,27 @@ def masked_softmax(scores: Tensor, seen: Tensor) -> Tensor:
     return weights.masked_fill(~seen.any(dim=-1, keepdim=True), 0.0)
 
 
+def at_the_beginning(
+    queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: RelativeTerm | None, *, start: int = 0
+) -> tuple[Tensor, Tensor]:
+    """Return the outputs [B, H, T, Dh] and weights [B, H, T, S] of the positions from `start`, which see everything.
+
+    Where nobody may look ahead, keys after the last of these queries need not be given.
+    """
+    scores = queries @ keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])
+    places = torch.arange(keys.shape[-2], device=keys.device)
+    apart = places - places[start : start + queries.shape[-2], None]
+    if positions is not None:
+        scores = scores + positions.scores(queries, apart)
+    seen = apart <= 0 if mask.causal else torch.ones_like(apart, dtype=torch.bool)
+    if mask.valid is not None:
+        seen = seen & mask.valid[:, None, None, : keys.shape[-2]]
+    weights = masked_softmax(scores, seen.expand(scores.shape))
+    term = None if positions is None else positions.outputs(weights, apart)
+    outputs = weights @ values
+    return (outputs if term is None else outputs + term), weights
+
+
 def padded(tensor: Tensor, length: int, dim: int) -> Tensor:
     """Return a tensor with zeros (or False) at the end of a dimension, up to a length."""
     missing = length - tensor.shape[dim]

@@ -267,7 +267,7 @@ class AttentionSettings(Settings):
     dropout: Probability = Field(0.0, description="Of dot_product: dropout of the weights; the paper has none.")
     window: Positive = Field(128, description="Of window: how many keys are seen on each side.")
     dilation: Positive = Field(1, description="Of window: the step between keys that are seen.")
-    global_tokens: Natural = Field(0, description="Of window: first tokens that everybody sees.")
+    global_tokens: Natural = Field(0, description="Of window: first tokens that see and are seen by everybody.")
     block: Positive = Field(64, description="Of bigbird: positions of a block.")
     global_blocks: Positive = Field(1, description="Of bigbird: first blocks that see and are seen by everybody.")
     random_blocks: Natural = Field(3, description="Of bigbird: blocks that each one sees at random.")

@@ -63,7 +63,7 @@ def with_int8_linears(model: SequenceToSequence) -> SequenceToSequence:
     """Replace the model's linear layers, those inside its attentions and its output layer by 8-bit ones."""
     for parent in list(model.modules()):
         for name, part in list(parent.named_children()):
-            if isinstance(part, MultiHeadAttention):
+            if type(part) is MultiHeadAttention:
                 setattr(parent, name, Int8Attention(part))
             elif type(part) is nn.Linear:
                 setattr(parent, name, Int8Linear(part.weight, part.bias))

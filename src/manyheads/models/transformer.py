@@ -14,8 +14,10 @@ from torch import Tensor, nn
 
 from manyheads.attention.cache import Cache, KeysValues
 from manyheads.attention.dot_product import DotProductAttention
+from manyheads.attention.longformer import LongformerAttention
 from manyheads.attention.masks import Mask
 from manyheads.attention.multi_head import MultiHeadAttention
+from manyheads.attention.window import WindowAttention
 from manyheads.config.presets import model_preset
 from manyheads.config.schema import ModelSettings
 from manyheads.layers.decoder import Decoder, DecoderLayer
@@ -183,12 +185,11 @@ def _relative(settings: ModelSettings, *, causal: bool) -> RotaryPositions | Rel
 def _self_attention(settings: ModelSettings, layer: int, *, causal: bool) -> MultiHeadAttention:
     """Return the self-attention of a layer; what it draws at random is drawn anew in each."""
     attention = settings.attention_of_decoder if causal else settings.attention
-    return MultiHeadAttention(
-        settings.width,
-        settings.heads,
-        mechanism=make_mechanism(attention, width=settings.width, heads=settings.heads, seed=layer),
-        positions=_relative(settings, causal=causal),
-    )
+    mechanism = make_mechanism(attention, width=settings.width, heads=settings.heads, seed=layer)
+    positions = _relative(settings, causal=causal)
+    if isinstance(mechanism, WindowAttention) and mechanism.global_tokens:
+        return LongformerAttention(settings.width, settings.heads, window=mechanism, positions=positions)
+    return MultiHeadAttention(settings.width, settings.heads, mechanism=mechanism, positions=positions)
 
 
 def _cross_attention(settings: ModelSettings) -> MultiHeadAttention:

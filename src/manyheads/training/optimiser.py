@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from manyheads.attention.longformer import LongformerAttention
 from manyheads.attention.multi_head import MultiHeadAttention
 from manyheads.config.schema import TrainingSettings
 from manyheads.layers.feed_forward import FeedForward
@@ -39,6 +40,7 @@ def _groups(model: nn.Module, learning: list[nn.Parameter]) -> list[dict[str, An
         if isinstance(module, MultiHeadAttention):
             triple.append(module.inputs)
             single.append(module.output.weight)
+            triple += [module.global_inputs] if isinstance(module, LongformerAttention) else []
         elif isinstance(module, FeedForward):
             single += [module.widen.weight, module.narrow.weight]
     matrices = {id(one) for one in (*single, *triple)}
