@@ -182,7 +182,7 @@ def _relative(settings: ModelSettings, *, causal: bool) -> RotaryPositions | Rel
     return RotaryPositions(head_width) if positions.kind == "rotary" else None
 
 
-def _self_attention(settings: ModelSettings, layer: int, *, causal: bool) -> MultiHeadAttention:
+def self_attention(settings: ModelSettings, layer: int, *, causal: bool) -> MultiHeadAttention:
     """Return the self-attention of a layer; what it draws at random is drawn anew in each."""
     attention = settings.attention_of_decoder if causal else settings.attention
     mechanism = make_mechanism(attention, width=settings.width, heads=settings.heads, seed=layer)
@@ -207,7 +207,7 @@ def _encoder(settings: ModelSettings) -> Encoder:
     """Return the encoder stack."""
     layers = (
         EncoderLayer(
-            _self_attention(settings, layer, causal=False),
+            self_attention(settings, layer, causal=False),
             _feed_forward(settings),
             dropout=settings.dropout,
             order=settings.norm,
@@ -221,7 +221,7 @@ def _decoder(settings: ModelSettings) -> Decoder:
     """Return the decoder stack."""
     layers = (
         DecoderLayer(
-            _self_attention(settings, settings.encoder_layers + layer, causal=True),
+            self_attention(settings, settings.encoder_layers + layer, causal=True),
             _cross_attention(settings),
             _feed_forward(settings),
             dropout=settings.dropout,
