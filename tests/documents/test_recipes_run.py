@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bert import PIECES, tiny_folder
+from manyheads.config.bert import BertRecipe
 from manyheads.config.recipe import load_any_recipe, load_recipe
 from manyheads.data.tasks import task
 from manyheads.decoding.translator import Translator
@@ -20,7 +21,7 @@ from manyheads.training.progress import Reporter
 from manyheads.training.trainer import Trainer
 
 RECIPES = sorted((Path(__file__).resolve().parents[2] / "recipes").glob("*.yaml"))
-FOR_BERT = [path for path in RECIPES if path.stem.startswith("bert-")]
+FOR_BERT = [path for path in RECIPES if isinstance(load_any_recipe(path), BertRecipe)]
 
 SHORT = (
     "training.steps=2",
@@ -61,7 +62,7 @@ def write_stand_ins(recipe, folder: Path) -> list[str]:
 @pytest.mark.parametrize("path", FOR_BERT, ids=lambda path: path.stem)
 def test_a_recipe_for_a_bert_runs(path, tmp_path):
     recipe = load_any_recipe(path)
-    changes = ["training.steps=2", "training.batch_tokens=512", "data.train.count=50", "data.valid.count=10"]
+    changes = ["training.steps=2", "training.batch_tokens=512", "data.train.count=100", "data.valid.count=10"]
     if recipe.start_from is not None:
         pieces = sorted({"a", "b", *PIECES, *(chr(letter) for letter in range(ord("a"), ord("z") + 1))})
         special = [piece for piece in PIECES if piece.startswith("[")]

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from manyheads.config.schema import Natural, Positive, Probability, Settings, TrainingSettings
+from manyheads.config.schema import AttentionSettings, Natural, Positive, Probability, Settings, TrainingSettings
 
 BertTask = Literal["masked_language_model", "classification", "question_answering"]
 
@@ -25,6 +25,9 @@ class BertSettings(Settings):
     segments: Positive = Field(2, description="How many texts one sequence may hold: 2 for pairs.")
     dropout: Probability = Field(0.1, description="Dropout of every sublayer's output and of the embeddings.")
     attention_dropout: Probability = Field(0.1, description="Dropout of the attention weights.")
+    attention: AttentionSettings = Field(
+        default_factory=AttentionSettings, description="The self-attention in every head."
+    )
     activation: Literal["relu", "gelu", "swish"] = Field("gelu", description="Activation of the feed-forward networks.")
     norm_epsilon: float = Field(1e-12, gt=0.0, description="ε of every LayerNorm.")
     pooler: bool = Field(True, description="A layer with tanh on the first token's state, for whole sequences.")
@@ -33,7 +36,9 @@ class BertSettings(Settings):
 
     @model_validator(mode="after")
     def _heads_divide_width(self) -> Self:
-        """d_k = d_model / h must be whole."""
+        """d_k = d_model / h must be whole, and a sequence no longer than Linformer's projections."""
+        if self.attention.kind == "linformer" and self.attention.length < self.positions:
+            raise ValueError(f"attention.length {self.attention.length} is below the {self.positions} positions")
         if self.width % self.heads:
             raise ValueError(f"width {self.width} is not divisible by {self.heads} heads")
         return self
@@ -62,7 +67,7 @@ class ExamplesSettings(Settings):
     """
 
     file: str | None = Field(None, description="A file with one example per line: TSV, JSONL or plain text.")
-    task: str | None = Field(None, description="A generated task instead of a file: kinds, whereabouts.")
+    task: str | None = Field(None, description="A generated task instead of a file: kinds, listops, whereabouts.")
     count: Positive = Field(2000, description="Number of examples to generate.")
     seed: int = Field(1, description="Seed of the generated examples.")
     options: dict[str, Any] = Field(default_factory=dict, description="Options of the generated task.")

@@ -23,12 +23,17 @@ from manyheads.data.example import Example
 from manyheads.data.files import read_lines, text_files
 from manyheads.data.tasks.drawing import Split
 from manyheads.data.tasks.kinds import Kinds
+from manyheads.data.tasks.listops import ListOps
 from manyheads.data.tasks.options import option_error
 from manyheads.data.tasks.whereabouts import Whereabouts
 from manyheads.errors import ManyheadsError, did_you_mean
 
-_TASKS = {kind.name: kind for kind in (Kinds, Whereabouts)}
-_MADE_FOR: dict[str, BertTask] = {"kinds": "classification", "whereabouts": "question_answering"}
+_TASKS = {kind.name: kind for kind in (Kinds, ListOps, Whereabouts)}
+_MADE_FOR: dict[str, BertTask] = {
+    "kinds": "classification",
+    "listops": "classification",
+    "whereabouts": "question_answering",
+}
 
 
 class ExampleTask(Protocol):

@@ -19,12 +19,15 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from manyheads.attention.dot_product import DotProductAttention
+from manyheads.attention.longformer import LongformerAttention
 from manyheads.attention.masks import Mask
 from manyheads.attention.multi_head import MultiHeadAttention
+from manyheads.attention.window import WindowAttention
 from manyheads.config.bert import BertSettings
 from manyheads.layers.dropout import Dropout
 from manyheads.layers.encoder import Encoder, EncoderLayer
 from manyheads.layers.feed_forward import ACTIVATIONS, FeedForward
+from manyheads.models.mechanisms import make_mechanism
 from manyheads.positions.learned import LearnedPositions
 
 DEVIATION = 0.02  # of fresh weights, as in the original
@@ -118,7 +121,7 @@ class BertModel(nn.Module):
         """Turn typed settings into parts, and the parts into a model with fresh weights."""
         model = cls(
             BertEmbedding(vocabulary, settings),
-            Encoder((_layer(settings) for _ in range(settings.layers)), width=settings.width),
+            Encoder((_layer(settings, number) for number in range(settings.layers)), width=settings.width),
             pooler=Pooler(settings.width) if settings.pooler else None,
             word_head=WordHead(vocabulary, settings) if settings.word_head else None,
             task_head=nn.Linear(settings.width, settings.outputs) if settings.outputs else None,
@@ -152,15 +155,25 @@ class BertModel(nn.Module):
         return logits
 
 
-def _layer(settings: BertSettings) -> EncoderLayer:
+def _layer(settings: BertSettings, number: int) -> EncoderLayer:
     """Return one layer of the encoder."""
-    mechanism = DotProductAttention(dropout=settings.attention_dropout)
     return EncoderLayer(
-        MultiHeadAttention(settings.width, settings.heads, mechanism=mechanism),
+        _attention(settings, number),
         FeedForward(settings.width, settings.feed_forward, activation=settings.activation),
         dropout=settings.dropout,
         epsilon=settings.norm_epsilon,
     )
+
+
+def _attention(settings: BertSettings, number: int) -> MultiHeadAttention:
+    """Return the self-attention of a layer."""
+    width, heads = settings.width, settings.heads
+    mechanism = make_mechanism(settings.attention, width=width, heads=heads, seed=number)
+    if isinstance(mechanism, DotProductAttention):
+        mechanism.dropout = mechanism.dropout or settings.attention_dropout
+    if isinstance(mechanism, WindowAttention) and mechanism.global_tokens:
+        return LongformerAttention(width, heads, window=mechanism)
+    return MultiHeadAttention(width, heads, mechanism=mechanism)
 
 
 def initialise(module: nn.Module) -> None:
