@@ -40,5 +40,5 @@ def test_padding_changes_nothing(name: str):
 
 
 def test_linformer_must_reach_as_far_as_the_positions():
-    with pytest.raises(ManyheadsError, match="attention.length 32 is below the 48 positions"):
+    with pytest.raises(ManyheadsError, match=r"attention.length 32 is below the 48 positions"):
         build(BertSettings, {**SIZES, "attention": {"kind": "linformer", "length": 32, "rank": 8}}, origin="x")

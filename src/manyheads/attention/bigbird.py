@@ -12,6 +12,7 @@ of its own sentence (of its past, where it may not look ahead). So padding chang
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -124,11 +125,11 @@ class BigBirdAttention(PatternAttention):
         return seen & (apart <= 0) if mask.causal else seen
 
 
-class _Chosen:
+class _Chosen(NamedTuple):
     """Numbers of the blocks that are looked at [B or 1, N, m], and which of them are real and not repeated."""
 
-    def __init__(self, blocks: Tensor, real: Tensor) -> None:
-        self.blocks, self.real = blocks, real
+    blocks: Tensor
+    real: Tensor
 
 
 def _gathered(blocks: Tensor, chosen: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ of equal remainder modulo d are sequences of their own.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -98,11 +99,12 @@ class WindowAttention(PatternAttention):
         return _Far(scores, seen, apart)
 
 
-class _Far:
-    """What queries think of the global keys."""
+class _Far(NamedTuple):
+    """Scores of the global keys, which of them may be seen, and how far away they are."""
 
-    def __init__(self, scores: Tensor, seen: Tensor, apart: Tensor) -> None:
-        self.scores, self.seen, self.apart = scores, seen, apart
+    scores: Tensor
+    seen: Tensor
+    apart: Tensor
 
 
 class _Layout:
