@@ -8,7 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from manyheads.config.schema import ModelSettings
+from manyheads.config.model import ModelSettings
 from manyheads.decoding.hypothesis import Hypothesis, Special
 from manyheads.decoding.rescoring import token_log_probabilities
 from manyheads.models.interface import SequenceToSequence, Tokens

@@ -33,7 +33,7 @@ OURS: dict[str, dict[str, Any]] = {
 
 def attention(name: str) -> nn.Module:
     """Return our self-attention of a kind, as a model has it."""
-    from manyheads.config.schema import AttentionSettings, ModelSettings
+    from manyheads.config.model import AttentionSettings, ModelSettings
     from manyheads.models.transformer import self_attention
 
     settings = ModelSettings(

@@ -7,8 +7,9 @@ import torch.nn.functional as F
 from torch import Tensor
 from worker import BETAS, DROPOUT, EPSILON, SMOOTHING
 
+from manyheads.config.model import ModelSettings
 from manyheads.config.presets import MODEL_PRESETS
-from manyheads.config.schema import ModelSettings, TrainingSettings
+from manyheads.config.schema import TrainingSettings
 from manyheads.data.batching import Batch
 from manyheads.models.transformer import Transformer
 from manyheads.training.objectives import TensorBatch, TranslationObjective

@@ -15,8 +15,8 @@ import typer
 import yaml
 
 from manyheads import Translator, __version__
+from manyheads.config.data import CorpusSettings
 from manyheads.config.recipe import load_recipe, parse_recipe
-from manyheads.config.schema import CorpusSettings
 from manyheads.data.corpora import open_corpus
 from manyheads.runs.weights import read_weights
 

@@ -7,8 +7,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from manyheads.config.messages import section_of
+from manyheads.config.model import ModelSettings
 from manyheads.config.presets import MODEL_PRESETS, model_preset
-from manyheads.config.schema import ModelConfig, ModelSettings, Recipe
+from manyheads.config.schema import ModelConfig, Recipe
 
 MINIMAL = {"data": {"train": {"task": "copy"}}}
 

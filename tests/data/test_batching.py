@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyheads.config.schema import DataSettings
+from manyheads.config.data import DataSettings
 from manyheads.data.batching import Batch, Batches, SpecialTokens
 from manyheads.data.corpora import Corpus
 from manyheads.data.pairs import Pair

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyheads.config.schema import CorpusSettings
+from manyheads.config.data import CorpusSettings
 from manyheads.data.corpora import Corpus, Part, open_corpus
 from manyheads.data.pairs import Pair
 from manyheads.errors import ManyheadsError

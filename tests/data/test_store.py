@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from manyheads.config.schema import DataSettings, TokenizerSettings
+from manyheads.config.data import DataSettings, TokenizerSettings
 from manyheads.data import store as store_module
 from manyheads.data.corpora import Corpus
 from manyheads.data.pairs import Pair
@@ -210,7 +210,7 @@ BUILDER = """
 import os, resource, signal, sys
 from collections.abc import Iterator
 from pathlib import Path
-from manyheads.config.schema import DataSettings
+from manyheads.config.data import DataSettings
 from manyheads.data import store
 from manyheads.data.corpora import Corpus
 from manyheads.data.pairs import Pair

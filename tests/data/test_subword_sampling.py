@@ -12,8 +12,8 @@ from random import Random
 import numpy as np
 import pytest
 
+from manyheads.config.data import DataSettings, TokenizerSettings
 from manyheads.config.messages import build
-from manyheads.config.schema import DataSettings, TokenizerSettings
 from manyheads.data.batching import Batch, Batches, SpecialTokens
 from manyheads.data.corpora import Corpus
 from manyheads.data.pairs import Pair

@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from manyheads.config.data import CorpusSettings, TokenizerSettings
 from manyheads.config.messages import build
 from manyheads.config.recipe import build_recipe
-from manyheads.config.schema import CorpusSettings, Recipe, TokenizerSettings
+from manyheads.config.schema import Recipe
 from manyheads.data.corpora import Tagged, open_corpus
 from manyheads.data.pairs import Pair
 from manyheads.data.store import store_key

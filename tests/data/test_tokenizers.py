@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from manyheads.config.schema import TokenizerSettings
+from manyheads.config.data import TokenizerSettings
 from manyheads.data.pairs import Pair
 from manyheads.data.tokenizers import (
     END,

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from manyheads import ManyheadsError, Translator
-from manyheads.config.schema import CorpusSettings
+from manyheads.config.data import CorpusSettings
 from manyheads.data.corpora import open_corpus
 from manyheads.decoding.ctranslate2_engine import FIRST_POSITIONS
 from manyheads.decoding.engines import Chooser

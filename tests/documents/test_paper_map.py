@@ -9,8 +9,8 @@ from typing import get_args
 
 import pytest
 
+from manyheads.config.model import AttentionKind, PositionSettings
 from manyheads.config.recipe import load_recipe, parse_recipe
-from manyheads.config.schema import AttentionKind, PositionSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")

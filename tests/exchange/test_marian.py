@@ -15,7 +15,8 @@ import sentencepiece
 import torch
 
 from manyheads import ManyheadsError, Translator
-from manyheads.config.schema import ModelConfig, ModelSettings
+from manyheads.config.model import ModelSettings
+from manyheads.config.schema import ModelConfig
 from manyheads.exchange.comparison import compare
 from manyheads.exchange.huggingface import export_huggingface, import_huggingface
 from manyheads.exchange.sinusoids import halves, sinusoid_table

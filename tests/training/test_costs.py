@@ -4,14 +4,8 @@ import pytest
 import torch
 
 from helpers import tiny_settings
-from manyheads.config.schema import (
-    CorpusSettings,
-    DataSettings,
-    ModelConfig,
-    Recipe,
-    TokenizerSettings,
-    TrainingSettings,
-)
+from manyheads.config.data import CorpusSettings, DataSettings, TokenizerSettings
+from manyheads.config.schema import ModelConfig, Recipe, TrainingSettings
 from manyheads.models.builder import build_model
 from manyheads.training import costs
 from manyheads.training.costs import (

@@ -95,8 +95,8 @@ def check_corpus(
     """Look for empty, over-long, unbalanced, duplicated, copied and badly encoded pairs, with their line numbers."""
     from dataclasses import asdict
 
+    from manyheads.config.data import CorpusSettings
     from manyheads.config.messages import build
-    from manyheads.config.schema import CorpusSettings
     from manyheads.data.checking import Limits, Report, check
     from manyheads.data.corpora import open_corpus
 

@@ -21,7 +21,8 @@ from manyheads.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from manyheads.config.schema import CorpusSettings, Recipe
+    from manyheads.config.data import CorpusSettings
+    from manyheads.config.schema import Recipe
     from manyheads.decoding.translator import Translator
     from manyheads.metrics.scores import Score
 
@@ -83,8 +84,8 @@ def evaluate(
 
 def _corpus(recipe: Recipe, values: dict[str, Any], task: str | None, count: int) -> CorpusSettings:
     """Return the test corpus that was asked for; a run on a generated task needs no naming of it."""
+    from manyheads.config.data import CorpusSettings
     from manyheads.config.messages import build
-    from manyheads.config.schema import CorpusSettings
 
     trained_on = recipe.data.corpora[0]
     if not any(values[name] for name in ("source", "target", "pairs")) and (task or trained_on.task):

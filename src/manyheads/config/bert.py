@@ -9,7 +9,9 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from manyheads.config.schema import AttentionSettings, Natural, Positive, Probability, Settings, TrainingSettings
+from manyheads.config.model import AttentionSettings
+from manyheads.config.schema import TrainingSettings
+from manyheads.config.values import Natural, Positive, Probability, Settings
 
 BertTask = Literal["masked_language_model", "classification", "question_answering"]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field, field_validator
 
-from manyheads.config.schema import CorpusSettings, Positive, Settings
+from manyheads.config.data import CorpusSettings
+from manyheads.config.values import Positive, Settings
 
 
 class CutSettings(Settings):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from manyheads.config.schema import ModelSettings
+from manyheads.config.model import ModelSettings
 
 MODEL_PRESETS: dict[str, dict[str, Any]] = {
     "tiny": {"width": 128, "heads": 4, "encoder_layers": 4, "decoder_layers": 4, "feed_forward": 256},

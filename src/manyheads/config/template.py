@@ -9,8 +9,10 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from manyheads.config.data import CorpusSettings, TargetTokenizerSettings
 from manyheads.config.messages import section_of
-from manyheads.config.schema import CorpusSettings, Recipe, TargetTokenizerSettings, VectorSettings
+from manyheads.config.model import VectorSettings
+from manyheads.config.schema import Recipe
 
 _EXAMPLES: dict[str, str] = {
     "data.train.source": "train.en",

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, zip_longest
 from pathlib import Path
 
-from manyheads.config.schema import CorpusSettings
+from manyheads.config.data import CorpusSettings
 from manyheads.data.drift import drift_line
 from manyheads.data.files import fingerprint, read_lines, text_files
 from manyheads.data.pairs import Pair

@@ -23,7 +23,7 @@ from typing import BinaryIO, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from manyheads.config.schema import DataSettings
+from manyheads.config.data import DataSettings
 from manyheads.data.corpora import Corpus
 from manyheads.data.pairs import Pair
 from manyheads.data.tokenizers import END, Tokenizers

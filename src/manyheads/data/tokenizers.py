@@ -17,7 +17,7 @@ from typing import Any
 
 import sentencepiece
 
-from manyheads.config.schema import TokenizerKind, TokenizerSettings
+from manyheads.config.data import TokenizerKind, TokenizerSettings
 from manyheads.data.pairs import Pair
 from manyheads.data.sentencepiece_model import without_rules_file
 from manyheads.errors import ManyheadsError

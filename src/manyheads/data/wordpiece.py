@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from manyheads.config.schema import TokenizerSettings
+from manyheads.config.data import TokenizerSettings
 from manyheads.data.tokenizers import SPACE, train_tokenizer
 from manyheads.errors import ManyheadsError
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from functools import cached_property
 
-from manyheads.config.schema import DataSettings, language_tag
+from manyheads.config.data import DataSettings, language_tag
 from manyheads.data.detection import Detector
 from manyheads.data.tokenizers import Tokenizer
 from manyheads.errors import ManyheadsError, did_you_mean

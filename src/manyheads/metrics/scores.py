@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast, get_args
 
-from manyheads.config.schema import Metric, ValidationSettings
+from manyheads.config.schema import ValidationSettings
+from manyheads.config.values import Metric
 from manyheads.errors import ManyheadsError, did_you_mean
 from manyheads.metrics.error_rates import exact_match, symbol_error_rate, word_error_rate
 

@@ -10,7 +10,7 @@ from manyheads.attention.linformer import LinformerAttention
 from manyheads.attention.mechanism import Mechanism
 from manyheads.attention.performer import PerformerAttention
 from manyheads.attention.window import WindowAttention
-from manyheads.config.schema import AttentionSettings
+from manyheads.config.model import AttentionSettings
 
 
 def make_mechanism(settings: AttentionSettings, *, width: int, heads: int, seed: int) -> Mechanism:

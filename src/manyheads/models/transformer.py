@@ -18,8 +18,8 @@ from manyheads.attention.longformer import LongformerAttention
 from manyheads.attention.masks import Mask
 from manyheads.attention.multi_head import MultiHeadAttention
 from manyheads.attention.window import WindowAttention
+from manyheads.config.model import ModelSettings
 from manyheads.config.presets import model_preset
-from manyheads.config.schema import ModelSettings
 from manyheads.layers.decoder import Decoder, DecoderLayer
 from manyheads.layers.embedding import Embedding, token_vectors
 from manyheads.layers.encoder import Encoder, EncoderLayer

@@ -15,7 +15,8 @@ import torch
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
-from manyheads.config.schema import ModelConfig, Recipe, TokenizerKind
+from manyheads.config.data import TokenizerKind
+from manyheads.config.schema import ModelConfig, Recipe
 from manyheads.data.tokenizers import DEFAULT_VOCABULARY
 from manyheads.models.builder import build_model
 from manyheads.models.interface import Tokens

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from manyheads.config.data import CorpusSettings
 from manyheads.config.recipe import build_recipe, merged, parse_change
-from manyheads.config.schema import CorpusSettings, Recipe
+from manyheads.config.schema import Recipe
 from manyheads.data.corpora import open_corpus
 from manyheads.errors import ManyheadsError
 from manyheads.runs.folder import RunFolder

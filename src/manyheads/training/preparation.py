@@ -13,7 +13,8 @@ from functools import cached_property
 import torch
 from torch import nn
 
-from manyheads.config.schema import DataSettings, ModelConfig, Recipe
+from manyheads.config.data import DataSettings
+from manyheads.config.schema import ModelConfig, Recipe
 from manyheads.data.batching import Batch, Batches, SpecialTokens
 from manyheads.data.corpora import Corpus, Part, Without, open_corpus, tagged, together
 from manyheads.data.files import resolve

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import torch
 
-from manyheads.config.schema import Metric, Recipe
+from manyheads.config.schema import Recipe
+from manyheads.config.values import Metric
 from manyheads.data.batching import Batches
 from manyheads.data.pairs import Pair
 from manyheads.decoding.translator import Translator

@@ -1,0 +1,200 @@
+"""The keys under `data` and `tokenizer`: what is learned from, and how it becomes tokens."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
+
+from manyheads.config.values import Natural, Number, Positive, Probability, Settings
+
+LanguageCode = Annotated[str, Field(pattern=r"^[a-z]{2,8}(-[A-Za-z]+)*$")]
+
+
+class CorpusSettings(Settings):
+    """Where pairs come from: two parallel files, one file of pairs, or a generated task.
+
+    A path is a file (also .gz) or a folder of files read in order of their names; it is relative to the current folder,
+    or to the data folder (`MANYHEADS_DATA`, or ./data) if it starts with `data:`.
+    """
+
+    source: str | None = Field(None, description="Source text, one sentence per line: a file or a folder.")
+    target: str | None = Field(None, description="Target text, line by line parallel to the source.")
+    pairs: str | None = Field(None, description="A file or folder with both sides, instead of source and target.")
+    format: Literal["auto", "tsv", "jsonl"] = Field("auto", description="Format of `pairs`; auto looks at the name.")
+    source_column: int | str = Field(0, description="Column (TSV, from 0) or key (JSONL) of the source.")
+    target_column: int | str = Field(1, description="Column (TSV, from 0) or key (JSONL) of the target.")
+    keep: dict[int | str, tuple[str, ...]] = Field(
+        default_factory=dict,
+        description="Keep only the lines of `pairs` whose column (or key) has one of these values: {1: [cmn_Hans]}.",
+    )
+    task: str | None = Field(
+        None, description="A generated task instead of files: dates, copy, reverse, sort, addition."
+    )
+    count: Positive = Field(100_000, description="Number of pairs to generate.")
+    seed: int = Field(1, description="Seed of the generated pairs.")
+    options: dict[str, Any] = Field(default_factory=dict, description="Options of the generated task.")
+    weight: Annotated[float, Number, Field(gt=0.0, allow_inf_nan=False)] = Field(
+        1.0, description="How often its pairs are seen in an epoch, relative to once."
+    )
+    source_language: str | None = Field(None, description="Language code of its sources, where corpora differ in it.")
+    target_language: LanguageCode | None = Field(
+        None,
+        description="Language code of its targets; the tag <2code> before each source then tells it to the model.",
+    )
+    tag: str | None = Field(
+        None,
+        description="A token put before each source sentence of this corpus, such as <bt> for back-translated text.",
+    )
+
+    @model_validator(mode="after")
+    def _one_origin(self) -> Self:
+        """Exactly one of the three origins is named."""
+        parallel = self.source is not None or self.target is not None
+        if parallel and (self.source is None or self.target is None):
+            raise ValueError("source and target belong together: give both, or `pairs`, or `task`")
+        if parallel + (self.pairs is not None) + (self.task is not None) != 1:
+            raise ValueError("give exactly one of: source and target, pairs, task")
+        return self
+
+    @model_validator(mode="after")
+    def _keep_has_lines(self) -> Self:
+        """Only lines with columns can be chosen by one."""
+        if self.keep and self.pairs is None:
+            raise ValueError("`keep` chooses lines of `pairs`, and there are none")
+        return self
+
+    @model_validator(mode="after")
+    def _tag_is_a_token(self) -> Self:
+        """A tag is one token of its own: no white space, and none of those that mean something else."""
+        if self.tag is not None and (len(self.tag.split()) != 1 or self.tag != self.tag.strip()):
+            raise ValueError(f"the tag {self.tag!r} must be one word, without white space")
+        if self.tag in ("<pad>", "<unk>", "<s>", "</s>"):
+            raise ValueError(f"the tag {self.tag} is a special token already: choose another")
+        return self
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """What stands before each of its sources: the language to translate into, then its own tag."""
+        language = None if self.target_language is None else language_tag(self.target_language)
+        return tuple(tag for tag in (language, self.tag) if tag is not None)
+
+
+def language_tag(code: str) -> str:
+    """Return the token that tells a model which language to translate into."""
+    return f"<2{code}>"
+
+
+def _one_or_several(value: object) -> str:
+    """Say which of its two forms `data.train` has. The brackets mark what is no key, for `messages`."""
+    return "(several)" if isinstance(value, list | tuple) else "(one)"
+
+
+def _plain_if_alone(value: CorpusSettings | tuple[CorpusSettings, ...]) -> CorpusSettings | tuple[CorpusSettings, ...]:
+    """A list of one corpus is that corpus, so that both ways to write it are the same recipe."""
+    if value == ():
+        raise ValueError("name at least one corpus")
+    return value[0] if isinstance(value, tuple) and len(value) == 1 else value
+
+
+OneOrSeveral = Annotated[
+    Annotated[CorpusSettings, Tag("(one)")] | Annotated[tuple[CorpusSettings, ...], Tag("(several)")],
+    Discriminator(_one_or_several),
+    AfterValidator(_plain_if_alone),
+]
+
+
+class DataSettings(Settings):
+    """The corpora of a run."""
+
+    train: OneOrSeveral = Field(description="What the model learns from: one corpus, or a list of them.")
+    valid: OneOrSeveral | None = Field(None, description="What its progress is measured on: one corpus, or a list.")
+    held_out: Natural = Field(0, description="Pairs cut off the training data for validation where `valid` is missing.")
+    max_length: Positive = Field(256, description="Longest sequence in tokens, on either side, that is trained on.")
+    too_long: Literal["skip", "truncate", "stop"] = Field(
+        "skip", description="What to do with a longer one: skip it (and say how many), truncate it, or stop."
+    )
+    source_language: str | None = Field(None, description="Language code of the source, for the card and the server.")
+    target_language: str | None = Field(None, description="Language code of the target.")
+
+    @property
+    def corpora(self) -> tuple[CorpusSettings, ...]:
+        """The training corpora, be it one or several."""
+        return self.train if isinstance(self.train, tuple) else (self.train,)
+
+    @property
+    def valid_corpora(self) -> tuple[CorpusSettings, ...]:
+        """The validation corpora: none, one or several."""
+        return self.valid if isinstance(self.valid, tuple) else () if self.valid is None else (self.valid,)
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of all corpora, each once."""
+        return tuple(dict.fromkeys(tag for corpus in (*self.corpora, *self.valid_corpora) for tag in corpus.tags))
+
+    @property
+    def directions(self) -> tuple[tuple[str | None, str], ...]:
+        """The languages that corpora with a target language of their own go from and to, each pair once."""
+        named = ((one.source_language or self.source_language, one.target_language) for one in self.corpora)
+        return tuple(dict.fromkeys((source, target) for source, target in named if target is not None))
+
+
+TokenizerKind = Literal["bpe", "unigram", "characters", "symbols"]
+
+
+class TargetTokenizerSettings(Settings):
+    """A tokenizer of the target side's own."""
+
+    kind: TokenizerKind = Field("bpe", description="bpe, unigram, characters, or symbols between white space.")
+    vocabulary: Positive | None = Field(
+        None, description="Number of pieces; by default 8,000, or every character or symbol."
+    )
+
+
+class TokenizerSettings(Settings):
+    """How text becomes tokens. Tokenizers are SentencePiece models, trained on the training data."""
+
+    kind: TokenizerKind = Field("bpe", description="bpe, unigram, characters, or symbols between white space.")
+    vocabulary: Positive | None = Field(
+        None, description="Number of pieces; by default 8,000, or every character or symbol there is."
+    )
+    shared: bool = Field(True, description="One tokenizer for both sides.")
+    target: TargetTokenizerSettings | None = Field(None, description="The target's own tokenizer, where it differs.")
+    normalization: Literal["nmt_nfkc", "nfkc", "nfkc_simplified", "identity"] = Field(
+        "nmt_nfkc",
+        description=(
+            "Unicode normalisation of the text before it is cut into pieces; "
+            "nfkc_simplified also writes traditional Chinese characters as simplified ones."
+        ),
+    )
+    coverage: float = Field(1.0, gt=0.9, le=1.0, description="Share of the characters that get a piece of their own.")
+    byte_fallback: bool = Field(False, description="Spell unknown characters as bytes instead of <unk>.")
+    start: Literal["start", "end", "pad"] = Field(
+        "start", description="The token a target begins with: <s>, </s> or <pad>."
+    )
+    sampling: Probability = Field(
+        0.0,
+        description=(
+            "Subword sampling in training: the probability that a BPE merge is left out (BPE-dropout), "
+            "or the α of unigram sampling (the smaller, the freer); 0 always takes the same pieces."
+        ),
+    )
+
+    @property
+    def target_kind(self) -> TokenizerKind:
+        """The kind of the target's tokenizer."""
+        return self.target.kind if self.target else self.kind
+
+    @model_validator(mode="after")
+    def _target_needs_its_own(self) -> Self:
+        """A target tokenizer contradicts a shared one."""
+        if self.shared and self.target is not None:
+            raise ValueError("a shared tokenizer has no settings of the target's own: set shared to false")
+        return self
+
+    @model_validator(mode="after")
+    def _sampling_needs_subwords(self) -> Self:
+        """Characters and symbols have one way to spell a text."""
+        if self.sampling and not {"bpe", "unigram"} & {self.kind, self.target_kind}:
+            raise ValueError(f"sampling needs subwords (kind: bpe or unigram); {self.kind} can be cut in one way only")
+        return self
