@@ -22,8 +22,8 @@ test: check  ## Everything that must hold: style, types, imports, tests
 	$(BIN)/python -m pytest -n 2
 
 check: $(DEV_READY)  ## Style, types and the direction of imports
-	$(BIN)/ruff check src tests benchmarks docs
-	$(BIN)/ruff format --check src tests benchmarks docs
+	$(BIN)/ruff check src tests benchmarks docs tools
+	$(BIN)/ruff format --check src tests benchmarks docs tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
