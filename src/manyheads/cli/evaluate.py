@@ -33,8 +33,8 @@ def evaluate(
     target: Annotated[str | None, typer.Option(help="Reference, parallel to the source.")] = None,
     pairs: Annotated[str | None, typer.Option(help="A TSV or JSONL file with both sides instead.")] = None,
     pairs_format: Annotated[str, typer.Option("--format", help="Format of --pairs: auto, tsv or jsonl.")] = "auto",
-    source_column: Annotated[str, typer.Option(help="Column (from 0) or key of the source in --pairs.")] = "0",
-    target_column: Annotated[str, typer.Option(help="Column or key of the reference in --pairs.")] = "1",
+    source_column: Annotated[str | None, typer.Option(help="Column (from 0) or key of the source in --pairs.")] = None,
+    target_column: Annotated[str | None, typer.Option(help="Column or key of the reference in --pairs.")] = None,
     to: To = None,
     task: Annotated[str | None, typer.Option(help="The unseen test split of a generated task instead.")] = None,
     count: Annotated[int, typer.Option(help="Pairs of the generated task.")] = 1000,
@@ -57,7 +57,8 @@ def evaluate(
     from manyheads.runs.folder import RunFolder
 
     recipe = RunFolder.open(run).recipe()
-    columns = {"source_column": source_column, "target_column": target_column} if pairs else {}
+    columns = {"source_column": source_column, "target_column": target_column}
+    columns = {name: column for name, column in columns.items() if column is not None}
     named = {"source": source, "target": target, "pairs": pairs, "format": pairs_format, **columns}
     rows = list(open_corpus(_corpus(recipe, named, task, count), split="test").pairs())
     scoring = _Scoring(recipe, rows, metric or [], lowercase, tokenizer)
