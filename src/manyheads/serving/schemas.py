@@ -113,9 +113,7 @@ def translate_body(directions: Directions, options: ServerOptions) -> Schema:
         "source": text("Source language, or `auto`.", enum=["auto", *directions.sources]),
         "target": text("Target language.", enum=directions.targets),
         "format": text("`text`, or `html` to keep markup.", enum=["text", "html"], default="text"),
-        "alternatives": number(
-            "Alternatives to return; fewer than none are none.", maximum=options.alternatives_limit, default=0
-        ),
+        "alternatives": number("Alternatives to return.", minimum=0, maximum=options.alternatives_limit, default=0),
         "api_key": _key(),
     }
     return body(properties, ("q", "source", "target"), form={"q": one})

@@ -77,9 +77,11 @@ async def _translate(service: Service, fields: Fields, facts: dict[str, Any]) ->
 
 def _alternatives(fields: Fields, limit: int) -> int:
     """Return how many alternatives are asked for."""
-    alternatives = max(0, fields.number("alternatives", 0))
+    alternatives = fields.number("alternatives", 0)
     if alternatives > limit:
         raise Refusal(400, f"Invalid request: alternatives parameter must be <= {limit}")
+    if alternatives < 0:
+        raise Refusal(400, "Invalid request: alternatives parameter must be >= 0")
     return alternatives
 
 
