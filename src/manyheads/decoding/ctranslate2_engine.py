@@ -144,7 +144,8 @@ class CTranslate2Engine:
         most = max(limits)
         reached = self._reach(_longest(sources), most)
         order = sorted(range(len(sources)), key=lambda row: -len(sources[row]))
-        size = self._share(len(sources), options.batch_sentences)
+        # In a batch of several lengths, a beam's attention at its first step comes back cut from the wrong place.
+        size = 1 if options.alignments else self._share(len(sources), options.batch_sentences)
         translator = self._translator(len(sources))
         promised: dict[int, Any] = {}
         for begin in range(0, len(order), size):
