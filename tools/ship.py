@@ -68,6 +68,7 @@ def worst(pairs: list[Pair], outputs: list[str]) -> list[tuple[Pair, str]]:
     """Return the pairs whose outputs have least in common with their references."""
 
     def shared(row: tuple[Pair, str]) -> float:
+        """Return how much an output has in common with its reference."""
         return measure("chrf", [row[1]], [[row[0].target]], Scale()).value
 
     return sorted(zip(pairs, outputs, strict=True), key=shared)[:FAILURES]

@@ -11,7 +11,7 @@
 | `linear`, `performer` | a kernel's features instead of a softmax: sums in place of a matrix |
 | `linformer` | keys and values projected to a lower rank |
 | `hashing` | only among similar keys (Reformer) |
-| `pattern`, `kernel` | what the first two and the next two have in common |
+| `pattern`, `kernel` | what windows and blocks, and what linear and performer have in common |
 | `multi_head` | multi-head attention, section 3.2.2 |
 | `cache` | keys and values remembered from one decoding step to the next |
 | `recording` | every head's weights, for whoever asks |

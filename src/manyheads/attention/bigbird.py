@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from manyheads.attention.masks import Mask
+from manyheads.attention.mechanism import weighted_sum
 from manyheads.attention.pattern import PatternAttention, at_the_beginning, masked_softmax, padded
 from manyheads.positions.terms import RelativeTerm
 
@@ -110,9 +111,7 @@ class BigBirdAttention(PatternAttention):
         if positions is not None:
             scores = scores + positions.scores(own, apart)
         weights = masked_softmax(scores, seen.expand(scores.shape))
-        outputs = weights @ near_values
-        term = None if positions is None else positions.outputs(weights, apart)
-        return (outputs if term is None else outputs + term).flatten(2, 3)[:, :, :length]
+        return weighted_sum(weights, near_values, positions, apart).flatten(2, 3)[:, :, :length]
 
     def _seen(self, chosen: _Chosen, key_places: Tensor, apart: Tensor, mask: Mask, length: int) -> Tensor:
         """Return which of the gathered keys may be seen [B or 1, 1, N, b or 1, m·b]."""

@@ -127,6 +127,7 @@ def _causal(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
     count = -(-length // CHUNK)
 
     def chunks(tensor: Tensor) -> Tensor:
+        """Return [B, H, n, …] as [B, H, N, c, …]."""
         filled = torch.nn.functional.pad(tensor, (0, 0, 0, count * CHUNK - length))
         return filled.view(*tensor.shape[:2], count, CHUNK, tensor.shape[-1])
 

@@ -44,8 +44,15 @@ class Mechanism(nn.Module):
         return outputs
 
 
-def weighted_sum(weights: Tensor, values: Tensor, positions: RelativeTerm | None = None) -> Tensor:
-    """Return the values [B, H, S, Dh] averaged by weights [B, H, T, S], and what relative positions add to them."""
+def weighted_sum(
+    weights: Tensor, values: Tensor, positions: RelativeTerm | None = None, apart: Tensor | None = None
+) -> Tensor:
+    """Return values [B, H, …, S, Dh] averaged by weights [B, H, …, T, S], and what relative positions add to them.
+
+    `apart` are the distances […, T, S]; without them, the last query stands where the last key does.
+    """
     outputs = weights @ values
-    term = None if positions is None else positions.outputs(weights, distances_of(weights))
+    if positions is None:
+        return outputs
+    term = positions.outputs(weights, distances_of(weights) if apart is None else apart)
     return outputs if term is None else outputs + term

@@ -63,9 +63,7 @@ def at_the_beginning(
     if mask.valid is not None:
         seen = seen & mask.valid[:, None, None, : keys.shape[-2]]
     weights = masked_softmax(scores, seen.expand(scores.shape))
-    term = None if positions is None else positions.outputs(weights, apart)
-    outputs = weights @ values
-    return (outputs if term is None else outputs + term), weights
+    return weighted_sum(weights, values, positions, apart), weights
 
 
 def padded(tensor: Tensor, length: int, dim: int) -> Tensor:

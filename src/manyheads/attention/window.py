@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from manyheads.attention.masks import Mask
+from manyheads.attention.mechanism import weighted_sum
 from manyheads.attention.pattern import PatternAttention, masked_softmax, padded
 from manyheads.positions.terms import RelativeTerm
 
@@ -57,9 +58,7 @@ class WindowAttention(PatternAttention):
             scores = scores + positions.scores(queries, apart)
         valid = torch.ones_like(rows, dtype=torch.bool) if mask.valid is None else mask.valid[:, None, None, rows]
         weights = masked_softmax(scores, valid.expand(scores.shape))
-        outputs = weights @ values.index_select(2, rows)
-        term = None if positions is None else positions.outputs(weights, apart)
-        return outputs if term is None else outputs + term
+        return weighted_sum(weights, values.index_select(2, rows), positions, apart)
 
     def _blocks(
         self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: RelativeTerm | None
@@ -76,13 +75,13 @@ class WindowAttention(PatternAttention):
             scores = scores + positions.scores(own, apart)
         if not self.global_tokens:
             weights = masked_softmax(scores, seen.expand(scores.shape))
-            return layout.joined(_averaged(weights, near_values, apart, positions))
+            return layout.joined(weighted_sum(weights, near_values, positions, apart))
         far = self._global(own, keys, mask, layout, positions)
         seen = torch.cat((seen.expand(scores.shape), far.seen.expand(far.scores.shape)), dim=-1)
         weights = masked_softmax(torch.cat((scores, far.scores), dim=-1), seen)
         near, wide = weights[..., : scores.shape[-1]], weights[..., scores.shape[-1] :]
-        outputs = _averaged(near, near_values, apart, positions)
-        outputs = outputs + _averaged(wide, values[:, :, None, None, : self.global_tokens], far.apart, positions)
+        outputs = weighted_sum(near, near_values, positions, apart)
+        outputs = outputs + weighted_sum(wide, values[:, :, None, None, : self.global_tokens], positions, far.apart)
         return layout.joined(outputs)
 
     def _global(self, own: Tensor, keys: Tensor, mask: Mask, layout: _Layout, positions: RelativeTerm | None) -> _Far:
@@ -156,10 +155,3 @@ class _Layout:
         exists = exists.clone()
         exists[:, :global_tokens] = False  # these are looked at apart
         return near & self.neighbours(exists[:, None])[..., None, :]
-
-
-def _averaged(weights: Tensor, values: Tensor, apart: Tensor, positions: RelativeTerm | None) -> Tensor:
-    """Return values [B, H, d, N, S, Dh] averaged by weights [B, H, d, N, w, S], with the positions' term."""
-    outputs = weights @ values
-    term = None if positions is None else positions.outputs(weights, apart)
-    return outputs if term is None else outputs + term

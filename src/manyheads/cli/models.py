@@ -19,6 +19,8 @@ def models(as_json: AsJson = False) -> None:
         values = [{**asdict(model), "path": str(model.path), "bytes": model.size} for model in found]
         typer.echo(json.dumps(values, ensure_ascii=False, indent=2))
         return
+    if not found:
+        typer.echo("No model comes with this package yet: train one, or import one.", err=True)
     for model in found:
         languages = ", ".join(model.languages)
         typer.echo(f"{model.name}: {model.description}")

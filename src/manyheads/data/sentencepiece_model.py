@@ -73,6 +73,7 @@ def without_rules_file(model: bytes) -> bytes:
     """Return the model without the name of the file its normalisation came from: the rules themselves are inside."""
 
     def kept(content: bytes) -> bytes:
+        """Return the normaliser's settings without that name."""
         return b"".join(_field(*part) for part in _fields(content) if part[0] != _RULES_FILE)
 
     parts = (

@@ -19,15 +19,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from manyheads.attention.dot_product import DotProductAttention
-from manyheads.attention.longformer import LongformerAttention
 from manyheads.attention.masks import Mask
 from manyheads.attention.multi_head import MultiHeadAttention
-from manyheads.attention.window import WindowAttention
 from manyheads.config.bert import BertSettings
 from manyheads.layers.dropout import Dropout
 from manyheads.layers.encoder import Encoder, EncoderLayer
 from manyheads.layers.feed_forward import ACTIVATIONS, FeedForward
-from manyheads.models.mechanisms import make_mechanism
+from manyheads.models.mechanisms import make_mechanism, with_heads
 from manyheads.positions.learned import LearnedPositions
 
 DEVIATION = 0.02  # of fresh weights, as in the original
@@ -171,9 +169,7 @@ def _attention(settings: BertSettings, number: int) -> MultiHeadAttention:
     mechanism = make_mechanism(settings.attention, width=width, heads=heads, seed=number)
     if isinstance(mechanism, DotProductAttention):
         mechanism.dropout = mechanism.dropout or settings.attention_dropout
-    if isinstance(mechanism, WindowAttention) and mechanism.global_tokens:
-        return LongformerAttention(width, heads, window=mechanism)
-    return MultiHeadAttention(width, heads, mechanism=mechanism)
+    return with_heads(mechanism, width, heads)
 
 
 def initialise(module: nn.Module) -> None:

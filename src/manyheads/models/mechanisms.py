@@ -1,4 +1,4 @@
-"""From settings to the attention they name."""
+"""From settings to the self-attention they name."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from manyheads.attention.dot_product import DotProductAttention
 from manyheads.attention.hashing import HashingAttention
 from manyheads.attention.linear import LinearAttention
 from manyheads.attention.linformer import LinformerAttention
+from manyheads.attention.longformer import LongformerAttention
 from manyheads.attention.mechanism import Mechanism
+from manyheads.attention.multi_head import MultiHeadAttention
 from manyheads.attention.performer import PerformerAttention
 from manyheads.attention.window import WindowAttention
 from manyheads.config.model import AttentionSettings
+from manyheads.positions.rotary import RotaryPositions
+from manyheads.positions.terms import RelativeTerm
 
 
 def make_mechanism(settings: AttentionSettings, *, width: int, heads: int, seed: int) -> Mechanism:
@@ -36,3 +40,12 @@ def make_mechanism(settings: AttentionSettings, *, width: int, heads: int, seed:
         case "linear":
             return LinearAttention()
     return DotProductAttention(dropout=settings.dropout)
+
+
+def with_heads(
+    mechanism: Mechanism, width: int, heads: int, positions: RotaryPositions | RelativeTerm | None = None
+) -> MultiHeadAttention:
+    """Return the self-attention with this inside its heads; a window with global tokens has projections for them."""
+    if isinstance(mechanism, WindowAttention) and mechanism.global_tokens:
+        return LongformerAttention(width, heads, window=mechanism, positions=positions)
+    return MultiHeadAttention(width, heads, mechanism=mechanism, positions=positions)

@@ -14,10 +14,8 @@ from torch import Tensor, nn
 
 from manyheads.attention.cache import Cache, KeysValues
 from manyheads.attention.dot_product import DotProductAttention
-from manyheads.attention.longformer import LongformerAttention
 from manyheads.attention.masks import Mask
 from manyheads.attention.multi_head import MultiHeadAttention
-from manyheads.attention.window import WindowAttention
 from manyheads.config.model import ModelSettings
 from manyheads.config.presets import model_preset
 from manyheads.layers.decoder import Decoder, DecoderLayer
@@ -25,7 +23,7 @@ from manyheads.layers.embedding import Embedding, token_vectors
 from manyheads.layers.encoder import Encoder, EncoderLayer
 from manyheads.layers.feed_forward import FeedForward
 from manyheads.models.interface import SequenceToSequence, Tokens
-from manyheads.models.mechanisms import make_mechanism
+from manyheads.models.mechanisms import make_mechanism, with_heads
 from manyheads.positions.alibi import LinearBias
 from manyheads.positions.learned import LearnedPositions
 from manyheads.positions.relative import RelativePositions
@@ -186,10 +184,7 @@ def self_attention(settings: ModelSettings, layer: int, *, causal: bool) -> Mult
     """Return the self-attention of a layer; what it draws at random is drawn anew in each."""
     attention = settings.attention_of_decoder if causal else settings.attention
     mechanism = make_mechanism(attention, width=settings.width, heads=settings.heads, seed=layer)
-    positions = _relative(settings, causal=causal)
-    if isinstance(mechanism, WindowAttention) and mechanism.global_tokens:
-        return LongformerAttention(settings.width, settings.heads, window=mechanism, positions=positions)
-    return MultiHeadAttention(settings.width, settings.heads, mechanism=mechanism, positions=positions)
+    return with_heads(mechanism, settings.width, settings.heads, _relative(settings, causal=causal))
 
 
 def _cross_attention(settings: ModelSettings) -> MultiHeadAttention:
