@@ -206,6 +206,20 @@ def test_made_orthogonal_a_matrix_keeps_its_singular_vectors(shape):
     assert float(diagonal.min()) > 0.6 and float(diagonal.max()) < 1.25
 
 
+def test_muon_in_short_factors_moves_almost_the_same_way():
+    moves = {}
+    for factors in (torch.float32, torch.bfloat16):
+        model, _ = fresh(1)
+        before = weights(model)
+        update(model, make_optimiser(model, MUON, factors=factors), 0)
+        moves[factors] = {name: array - before[name] for name, array in weights(model).items()}
+    for name, exact in moves[torch.float32].items():
+        short = moves[torch.bfloat16][name]
+        assert short.dtype == np.float32
+        assert (short * exact).sum() > 0.99 * np.linalg.norm(short) * np.linalg.norm(exact), name
+    assert any((moves[torch.bfloat16][name] != exact).any() for name, exact in moves[torch.float32].items())
+
+
 def test_muon_refuses_matrices_that_are_cut():
     with pytest.raises(ValueError, match="muon needs whole matrices"):
         TrainingSettings(optimiser="muon", sharding="full")

@@ -79,6 +79,9 @@ class PositionSettings(Settings):
         "sinusoidal", description="sinusoidal (the paper's) or learned; or by distance: relative, t5, rotary, alibi."
     )
     maximum: Positive = Field(1024, description="Longest sequence for learned positions.")
+    randomised: Natural = Field(
+        0, description="For sinusoidal and learned: draw from so many positions in training; 0 to count 0, 1, 2, …."
+    )
     clip: Positive = Field(16, description="For relative: the distance beyond which all are alike.")
     buckets: Annotated[int, Number, Field(ge=4)] = Field(32, description="For t5: numbers learned by each head.")
     reach: Positive = Field(128, description="For t5: the distance beyond which all are alike.")
@@ -87,6 +90,15 @@ class PositionSettings(Settings):
     def absolute(self) -> bool:
         """Whether they are added to the embeddings."""
         return self.kind in ("sinusoidal", "learned")
+
+    @model_validator(mode="after")
+    def _positions_can_be_drawn(self) -> Self:
+        """Only what is added to the embeddings can be drawn, and only from a table that holds it."""
+        if self.randomised and not self.absolute:
+            raise ValueError(f"randomised is for sinusoidal and learned positions, not for {self.kind}")
+        if self.kind == "learned" and self.randomised > self.maximum:
+            raise ValueError(f"randomised {self.randomised} is above the maximum of {self.maximum} learned positions")
+        return self
 
     @model_validator(mode="after")
     def _reach_is_far(self) -> Self:

@@ -150,6 +150,14 @@ class Recipe(Settings):
             )
         return self
 
+    @model_validator(mode="after")
+    def _enough_positions_to_draw(self) -> Self:
+        """The longest sentence and the token that ends it must find different positions."""
+        randomised, longest = self.model.positions.randomised, self.data.max_length
+        if 0 < randomised <= longest:
+            raise ValueError(f"model.positions.randomised: {randomised} must be above data.max_length: {longest}")
+        return self
+
 
 class ModelConfig(Settings):
     """What is needed to rebuild a trained model: its settings, its vocabularies and its special tokens."""

@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from manyheads.layers.dropout import Dropout
+from manyheads.positions.randomised import drawn_in_order
 
 
 class AbsolutePositions(Protocol):
@@ -33,10 +34,13 @@ def token_vectors(vocabulary: int, width: int) -> nn.Parameter:
 class Embedding(nn.Module):
     """Tokens to vectors with positions: Dropout(√d_model · E[token] + PE[position])."""
 
-    def __init__(self, vectors: nn.Parameter, positions: AbsolutePositions | None, *, dropout: float) -> None:
+    def __init__(
+        self, vectors: nn.Parameter, positions: AbsolutePositions | None, *, dropout: float, randomised: int = 0
+    ) -> None:
         super().__init__()
         self.vectors = vectors  # [V, D]; the owner of the parameter may share it with others
         self.positions = positions
+        self.randomised = randomised  # training draws from so many positions; 0: it counts like everybody
         self.dropout = Dropout(dropout)
         self.scale = math.sqrt(vectors.shape[1])
 
@@ -44,6 +48,12 @@ class Embedding(nn.Module):
         """Return [B, T, D] for token ids [B, T] that stand at the positions start, start + 1, …."""
         embedded = F.embedding(tokens, self.vectors) * self.scale
         if self.positions is not None:
-            embedded = embedded + self.positions(start, start + tokens.shape[1])
+            embedded = embedded + self._placed(self.positions, start, tokens.shape[1])
         thinned: Tensor = self.dropout(embedded)
         return thinned
+
+    def _placed(self, positions: AbsolutePositions, start: int, count: int) -> Tensor:
+        """Return the positions' vectors [T, D] of so many tokens, the first of which stands at `start`."""
+        if self.training and self.randomised:
+            return drawn_in_order(positions(0, self.randomised), count)
+        return positions(start, start + count)

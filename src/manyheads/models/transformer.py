@@ -152,13 +152,19 @@ class Transformer(SequenceToSequence):
         source = target if settings.tie == "all" else token_vectors(source_vocabulary, settings.width)
         output = token_vectors(target_vocabulary, settings.width) if settings.tie == "none" else target
         return cls(
-            source=Embedding(source, _absolute(settings), dropout=settings.dropout),
-            target=Embedding(target, _absolute(settings), dropout=settings.dropout),
+            source=_embedding(source, settings),
+            target=_embedding(target, settings),
             encoder=_encoder(settings),
             decoder=_decoder(settings),
             output=output,
             output_bias=settings.output_bias,
         )
+
+
+def _embedding(vectors: nn.Parameter, settings: ModelSettings) -> Embedding:
+    """Return the embedding of one side."""
+    randomised = settings.positions.randomised
+    return Embedding(vectors, _absolute(settings), dropout=settings.dropout, randomised=randomised)
 
 
 def _absolute(settings: ModelSettings) -> SinusoidalPositions | LearnedPositions | None:

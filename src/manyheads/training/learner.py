@@ -65,7 +65,7 @@ class Learner:
             from manyheads.training.parallel import spread
 
             self._together = spread(self.objective, world, settings.sharding)
-        self.optimiser = make_optimiser(model, settings)
+        self.optimiser = make_optimiser(model, settings, factors=self.precision.dtype)
         self.average = MovingAverage(model, settings.moving_average) if settings.moving_average else None
 
     def update(self, step: int, batches: Sequence[Any]) -> Update:

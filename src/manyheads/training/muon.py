@@ -4,7 +4,8 @@
 
 An update of which all singular values are 1 teaches every direction of a layer alike, where Adam's is dominated by a
 few. The factor (Liu et al. 2025) makes it as large as Adam's usually are, so that both can follow one learning rate.
-Embeddings, biases and norms are no maps between layers: they are Adam's.
+Embeddings, biases and norms are no maps between layers: they are Adam's. Orthogonal is meant approximately, so bfloat16
+is precise enough for it where the run computes in that (as Jordan et al. do).
 """
 
 from __future__ import annotations
@@ -39,8 +40,16 @@ class Muon(torch.optim.AdamW):
     `parts` says how many matrices a parameter of the group holds, one below the other.
     """
 
-    def __init__(self, groups: list[dict[str, Any]], *, momentum: float, **adam: Any) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        groups: list[dict[str, Any]],
+        *,
+        momentum: float,
+        factors: torch.dtype = torch.float32,
+        **adam: Any,  # noqa: ANN401
+    ) -> None:
         super().__init__([group for group in groups if "parts" not in group], **adam)
+        self._factors = factors  # what the products are computed in
         self._adam_groups = len(self.param_groups)
         for group in groups:
             if "parts" in group:
@@ -71,6 +80,6 @@ class Muon(torch.optim.AdamW):
             past = self.state[parameter].setdefault(MOMENTUM, torch.zeros_like(parameter)).mul_(momentum).add_(gradient)
             gradient.add_(past, alpha=momentum)
         rows, columns = ahead.shape[1] // group["parts"], ahead.shape[2]
-        moves = orthogonal(ahead.view(-1, rows, columns)).reshape(ahead.shape)
+        moves = orthogonal(ahead.view(-1, rows, columns).to(self._factors)).reshape(ahead.shape).to(ahead.dtype)
         for parameter, move in zip(parameters, moves, strict=True):
             parameter.mul_(1.0 - rate * decay).sub_(move, alpha=rate * ADAM_LIKE * max(rows, columns) ** 0.5)

@@ -18,8 +18,13 @@ from manyheads.training.muon import MOMENTUM, Muon
 MOMENTS = ("exp_avg", "exp_avg_sq")
 
 
-def make_optimiser(model: nn.Module, settings: TrainingSettings) -> torch.optim.AdamW:
-    """Return the optimiser of the parameters that learn (AdamW is Adam where the weight decay is 0)."""
+def make_optimiser(
+    model: nn.Module, settings: TrainingSettings, *, factors: torch.dtype = torch.float32
+) -> torch.optim.AdamW:
+    """Return the optimiser of the parameters that learn (AdamW is Adam where the weight decay is 0).
+
+    Muon has matrix products of its own, whose `factors` are as short as the model's.
+    """
     learning = [parameter for parameter in model.parameters() if parameter.requires_grad]
     adam: dict[str, Any] = {
         "lr": 0.0,  # the schedule sets it before every update
@@ -30,7 +35,7 @@ def make_optimiser(model: nn.Module, settings: TrainingSettings) -> torch.optim.
     }
     if settings.optimiser == "adam":
         return torch.optim.AdamW(learning, **adam)
-    return Muon(_groups(model, learning), momentum=settings.momentum, **adam)
+    return Muon(_groups(model, learning), momentum=settings.momentum, factors=factors, **adam)
 
 
 def _groups(model: nn.Module, learning: list[nn.Parameter]) -> list[dict[str, Any]]:
