@@ -1,0 +1,163 @@
+"""What each attention and each kind of position is worth: one training with each, and nothing else different.
+
+    python benchmarks/attention_quality.py translation --runs FOLDER [--parallel 2] [--precision bfloat16]
+    python benchmarks/attention_quality.py listops --runs FOLDER [--parallel 2]
+
+`translation` trains recipes/multi30k-tiny.yaml for 1,500 steps of 4,096 tokens and scores the validation data (beam 5).
+`listops` trains recipes/listops.yaml for 20 minutes at most and has the accuracy on 2,000 unseen lists. Every training
+has one thread, and `--parallel` of them run side by side. Started again, it goes on where it was, as trainings do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+RECIPES = HERE.parent / "recipes"
+MINUTES = 20
+Changes = dict[str, str]
+
+TRANSLATION: Changes = {
+    "training.steps": "1500",
+    "training.accumulate": "1",
+    "training.schedule": "{kind: linear, rate: 0.005, warmup: 300}",
+    "training.average": "none",
+    "validation.every": "500",
+    "model.dropout": "0.1",  # so short a training does not overfit
+}
+POSITIONS = ("sinusoidal", "learned", "relative", "t5", "rotary", "alibi")
+ATTENTIONS: dict[str, Changes] = {  # captions have some fifteen pieces, so that neighbourhoods are small here
+    "window": {"window": "4"},
+    "window with a global token": {"window": "4", "global_tokens": "1"},
+    "bigbird": {"block": "4", "random_blocks": "1"},
+    "linear": {},
+    "performer": {"features": "64"},
+    "hashing": {"chunk": "8", "rounds": "2"},
+}
+LISTOPS: Changes = {"data.valid.count": "2000", "validation.every": "1000", "training.steps": "6000"}
+LONG_ATTENTIONS: dict[str, Changes] = {
+    "full": {},
+    "window": {"window": "16"},
+    "longformer": {"window": "16", "global_tokens": "1"},
+    "bigbird": {"block": "16", "random_blocks": "2"},
+    "linformer": {"rank": "64", "length": "320"},
+    "performer": {"features": "64"},
+    "hashing": {"chunk": "32", "rounds": "2"},
+}
+KINDS = {"full": "dot_product", "longformer": "window", "window with a global token": "window"}
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A recipe, what is changed for all of its trainings, what for each, and the figure that a finished one has."""
+
+    recipe: Path
+    changes: Changes
+    variants: dict[str, Changes]
+    score: Callable[[Path], dict[str, float]]
+    most_minutes: int | None = None
+
+
+def attention(name: str, keys: Changes) -> Changes:
+    """Return the keys of a recipe that choose an attention."""
+    return {"model.attention.kind": KINDS.get(name, name)} | {f"model.attention.{key}": keys[key] for key in keys}
+
+
+def translation_score(run: Path) -> dict[str, float]:
+    """Return BLEU and chrF on the validation data."""
+    corpus = "data:multi30k/tok/val.lc.norm.tok"
+    found = json.loads(
+        command("evaluate", str(run), "--source", f"{corpus}.en.gz", "--target", f"{corpus}.de.gz", "--json")
+    )
+    return {score["name"]: round(score["value"], 2) for score in found["scores"]}
+
+
+def best_accuracy(run: Path) -> dict[str, float]:
+    """Return the best accuracy that was measured while training, and after how many steps."""
+    rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+    best = max((row for row in rows if row["kind"] == "validation"), key=lambda row: float(row["accuracy"]))
+    return {"accuracy": round(best["accuracy"], 2), "step": best["step"], "steps": rows[-1]["step"]}
+
+
+SUITES = {
+    "translation": Suite(
+        RECIPES / "multi30k-tiny.yaml",
+        TRANSLATION,
+        {f"positions: {kind}": {"model.positions.kind": kind} for kind in POSITIONS}
+        | {f"attention: {name}": attention(name, keys) for name, keys in ATTENTIONS.items()},
+        translation_score,
+    ),
+    "listops": Suite(
+        RECIPES / "listops.yaml",
+        LISTOPS,
+        {name: attention(name, keys) for name, keys in LONG_ATTENTIONS.items()},
+        best_accuracy,
+        most_minutes=MINUTES,
+    ),
+}
+
+
+def command(*words: str) -> str:
+    """Run manyheads on one thread and return what it prints."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "manyheads", *words], capture_output=True, text=True, check=False, env=environment
+    )
+    if done.returncode:
+        raise RuntimeError(f"manyheads {' '.join(words)}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def trained(suite: Suite, name: str, runs: Path, precision: str) -> dict[str, Any]:
+    """Train one variant, unless that was done before, and return its figures."""
+    run = runs / name.replace(": ", "-").replace(" ", "-")
+    done = run / "done"
+    if not done.exists():
+        changes = {**suite.changes, **suite.variants[name], "training.threads": "1", "training.precision": precision}
+        words = [word for key, value in changes.items() for word in ("--set", f"{key}={value}")]
+        limit = ["--max-minutes", str(suite.most_minutes)] if suite.most_minutes else []
+        command("train", str(suite.recipe), "--out", str(run), *limit, *words)
+        done.touch()
+    row = {"variant": name, **suite.score(run)}
+    print(row, file=sys.stderr, flush=True)
+    return row
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """Return the rows as Markdown."""
+    names = list(rows[0])
+    lines = ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
+    return "\n".join(lines + ["| " + " | ".join(str(row[name]) for name in names) + " |" for row in rows])
+
+
+def main() -> None:
+    """Train every variant of a suite, print the table, and write both forms of the results."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("suite", choices=list(SUITES))
+    parser.add_argument("--runs", type=Path, required=True)
+    parser.add_argument("--parallel", type=int, default=1)
+    parser.add_argument("--precision", default="float32", choices=("float32", "bfloat16"))
+    options = parser.parse_args()
+    suite, runs = SUITES[options.suite], options.runs / options.suite
+    with ThreadPoolExecutor(options.parallel) as pool:
+        rows = list(pool.map(lambda name: trained(suite, name, runs, options.precision), suite.variants))
+    print(printed := table(rows))
+    machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    facts = {"machine": machine, "precision": options.precision, "rows": rows}
+    out = HERE / "results" / f"attention_{options.suite}.json"
+    out.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+    out.with_suffix(".md").write_text(printed + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
