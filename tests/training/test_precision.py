@@ -11,11 +11,12 @@ from manyheads.config.schema import TrainingSettings
 from manyheads.errors import ManyheadsError
 from manyheads.models.interface import Tokens
 from manyheads.models.transformer import Transformer
+from manyheads.processor import processor_flags
 from manyheads.training import precision
 from manyheads.training.loss import fused_loss, smoothed_loss
 from manyheads.training.objectives import TensorBatch, TranslationObjective
 from manyheads.training.optimiser import make_optimiser
-from manyheads.training.precision import amx_is_unsafe, choose_precision, processor_flags
+from manyheads.training.precision import amx_is_unsafe, choose_precision
 
 CPU, CUDA, MPS = torch.device("cpu"), torch.device("cuda"), torch.device("mps")
 
@@ -118,13 +119,6 @@ def test_a_device_without_bfloat16_refuses_it(monkeypatch):
     for device in (CUDA, MPS):
         with pytest.raises(ManyheadsError, match="does not support bfloat16"):
             choose_precision(TrainingSettings(precision="bfloat16"), device)
-
-
-def test_flags_are_read_where_the_system_tells_them(tmp_path):
-    told = tmp_path / "cpuinfo"
-    told.write_text("processor\t: 0\nflags\t\t: fpu avx2 amx_bf16\nprocessor\t: 1\nflags\t\t: fpu\n")
-    assert processor_flags(told) == {"fpu", "avx2", "amx_bf16"}
-    assert processor_flags(tmp_path / "missing") == set()
 
 
 @needs_safe_bfloat16

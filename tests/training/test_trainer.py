@@ -257,6 +257,15 @@ def test_a_signal_ends_it_after_the_step(make: Make, number: signal.Signals):
     assert signal.getsignal(number) == before, "signals mean what they meant before"
 
 
+@pytest.fixture
+def ctrl_c_interrupts() -> Iterator[None]:
+    """What a terminal gives every program, and a shell takes from those in its background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c_interrupts")
 def test_a_second_ctrl_c_ends_it_at_once(make: Make):
     trainer = make()
 

@@ -26,9 +26,10 @@ from manyheads.decoding.hypothesis import Hypothesis, Special, make_hypothesis
 from manyheads.decoding.options import TranslationOptions
 from manyheads.decoding.shortlist import Shortlist
 from manyheads.errors import ManyheadsError
-from manyheads.exchange.ctranslate2 import Quantization, model_files
+from manyheads.exchange.ctranslate2 import PORTABLE, WHOLE, Quantization, model_files
 from manyheads.exchange.tree import read_checked
 from manyheads.positions.reach import beyond_table
+from manyheads.processor import sums_bytes_safely
 from manyheads.runs.folder import RunFolder
 
 Precision = Literal["float32", "int16", "int8"]
@@ -260,7 +261,10 @@ class CTranslate2Engine:
         stored: Quantization = "int8" if self._precision == "int8" else "float32"
         vocabularies = self._names[: config.source_vocabulary], self._names[: config.target_vocabulary]
         arrays = read_checked(self._run.weights_file, config)
-        files = model_files(arrays, config, vocabularies, positions=self._positions, quantization=stored)
+        largest = WHOLE if sums_bytes_safely() else PORTABLE
+        files = model_files(
+            arrays, config, vocabularies, positions=self._positions, quantization=stored, largest=largest
+        )
         if self._run.shortlist_file.exists():
             files["vmap.txt"] = Shortlist.read(self._run.shortlist_file).ctranslate2_map(self._names)
         return ctranslate2.Translator(

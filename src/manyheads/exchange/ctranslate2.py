@@ -40,9 +40,10 @@ TYPES = ("float32", "int8", "int16", "int32", "float16", "bfloat16")  # a type's
 ACTIVATIONS = {"relu": 0, "swish": 2, "gelu": 3}
 EPSILON = 1e-5  # of torch's LayerNorm
 POSITIONS = 4096  # in an exported table; the engine makes a longer one when it needs to
-# Of an 8-bit weight. Processors without instructions for 8-bit products (AVX2 alone) add pairs of them in 16 bits, and
-# 2 · 255 · 64 is the most that fits: with 127, a trained model was five times as far from float32 as with 63.
-LARGEST = 63.0
+# The largest 8-bit weight. Processors without instructions for 8-bit products (AVX2 alone) add pairs of them in 16
+# bits, and 2 · 255 · 64 is the most that fits: with 127, a trained model was five times as far from float32 as with 63.
+# A folder may go to any processor.
+PORTABLE, WHOLE = 63, 127
 SOURCE, TARGET, OUTPUT = "encoder/embeddings_0/weight", "decoder/embeddings/weight", "decoder/projection/weight"
 
 
@@ -70,10 +71,14 @@ def model_files(
     *,
     positions: int,
     quantization: Quantization = "float32",
+    largest: int = PORTABLE,
 ) -> dict[str, bytes]:
-    """Return the files of a CTranslate2 model by name; a sinusoidal table has so many positions."""
+    """Return the files of a CTranslate2 model by name.
+
+    A sinusoidal table has so many positions, and 8-bit weights are at most as `largest` says.
+    """
     source, target = vocabularies
-    parts = quantized(model_parts(arrays, config, positions=positions), quantization)
+    parts = quantized(model_parts(arrays, config, positions=positions), quantization, largest=largest)
     same = list(source) == list(target)
     names = {"shared_vocabulary.json": source} if same else _both(source, target)
     return {
@@ -209,7 +214,7 @@ def _norm(arrays: Arrays, ours: str, theirs: str) -> Parts:
     return {f"{theirs}/gamma": arrays[f"{ours}.weight"], f"{theirs}/beta": arrays[f"{ours}.bias"]}
 
 
-def quantized(parts: Parts, quantization: Quantization) -> Parts:
+def quantized(parts: Parts, quantization: Quantization, *, largest: int) -> Parts:
     """Return the matrices of linear layers and embeddings as 8-bit numbers, each with the scale of its rows."""
     if quantization == "float32":
         return parts
@@ -220,15 +225,15 @@ def quantized(parts: Parts, quantization: Quantization) -> Parts:
         elif isinstance(part, str):
             result |= {name: part, f"{name}_scale": f"{part}_scale"}
         else:
-            result[name], result[f"{name}_scale"] = _to_int8(part)
+            result[name], result[f"{name}_scale"] = _to_int8(part, largest)
     return result
 
 
-def _to_int8(matrix: Array) -> tuple[Array, Array]:
-    """Scale each row [D] so that its largest number becomes LARGEST; a row of zeros keeps the scale 1."""
+def _to_int8(matrix: Array, largest: int) -> tuple[Array, Array]:
+    """Scale each row [D] so that its largest number becomes `largest`; a row of zeros keeps the scale 1."""
     numbers = np.asarray(matrix, dtype=np.float32)
-    largest = np.abs(numbers).max(axis=1)
-    scale = (LARGEST / np.where(largest == 0.0, LARGEST, largest)).astype(np.float32)
+    extent = np.abs(numbers).max(axis=1)
+    scale = (largest / np.where(extent == 0.0, largest, extent)).astype(np.float32)
     return np.rint(numbers * scale[:, None]).astype(np.int8), scale
 
 

@@ -11,12 +11,12 @@ import os
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 
 from manyheads.config.schema import TrainingSettings
 from manyheads.errors import ManyheadsError
+from manyheads.processor import processor_flags
 from manyheads.training.peak import matrix_product_peak
 
 WORTH_COMPILING = 5000  # steps; compiling takes minutes, which a short run never gets back
@@ -114,12 +114,3 @@ def amx_is_unsafe(flags: set[str], environment: Mapping[str, str]) -> bool:
     limit = environment.get(INSTRUCTIONS, "").upper()
     limited = limit not in ("", "ALL", "DEFAULT") and "AMX" not in limit
     return "amx_bf16" in flags and not limited
-
-
-def processor_flags(path: Path = Path("/proc/cpuinfo")) -> set[str]:
-    """Return what the processor says it can do; nothing where the system does not tell."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return set()
-    return set(next((line.split(":", 1)[1] for line in lines if line.startswith("flags")), "").split())

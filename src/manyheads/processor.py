@@ -1,0 +1,23 @@
+"""What the processor of this computer says it can do."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+
+BYTE_PRODUCTS = {"avx512_vnni", "avx_vnni"}  # sums of 8-bit products in 32 bits at once
+
+
+def processor_flags(path: Path = Path("/proc/cpuinfo")) -> set[str]:
+    """Return the names of its instructions; nothing where the system does not tell."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return set()
+    return set(next((line.split(":", 1)[1] for line in lines if line.startswith("flags")), "").split())
+
+
+def sums_bytes_safely() -> bool:
+    """Whether sums of 8-bit products cannot overflow: x86 without such instructions adds pairs of them in 16 bits."""
+    is_x86 = platform.machine().lower() in ("x86_64", "amd64", "i386", "i686")
+    return not is_x86 or bool(BYTE_PRODUCTS & processor_flags())
