@@ -11,15 +11,13 @@ of its own sentence (of its past, where it may not look ahead). So padding chang
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from manyheads.attention.masks import Mask
-from manyheads.attention.mechanism import weighted_sum
-from manyheads.attention.pattern import PatternAttention, at_the_beginning, masked_softmax, padded
+from manyheads.attention.pattern import PatternAttention, at_the_beginning, attend, padded
 from manyheads.positions.terms import RelativeTerm
 
 LOCAL = (-1, 0, 1)  # a block's neighbours
@@ -105,23 +103,22 @@ class BigBirdAttention(PatternAttention):
         near_keys, near_values = (_gathered(one, blocks) for one in (known, worth))  # [B, H, N, m·b, Dh]
         places = torch.arange(count * self.block, device=queries.device).view(count, self.block)
         key_places = places[chosen.blocks].flatten(-2)  # [B or 1, N, m·b]
-        apart = (key_places[:, :, None] - places[:, :, None])[:, None]  # [B or 1, 1, N, b, m·b]
-        seen = self._seen(chosen, key_places, apart, mask, length)
-        scores = own @ near_keys.transpose(-2, -1) / math.sqrt(width)
-        if positions is not None:
-            scores = scores + positions.scores(own, apart)
-        weights = masked_softmax(scores, seen.expand(scores.shape))
-        return weighted_sum(weights, near_values, positions, apart).flatten(2, 3)[:, :, :length]
+        apart = None
+        if positions is not None or mask.causal:
+            apart = (key_places[:, :, None] - places[:, :, None])[:, None]  # [B or 1, 1, N, b, m·b]
+        seen = self._seen(chosen, key_places, mask, length)
+        if mask.causal and apart is not None:
+            seen = seen & (apart <= 0)
+        return attend(own, near_keys, near_values, seen, positions, apart).flatten(2, 3)[:, :, :length]
 
-    def _seen(self, chosen: _Chosen, key_places: Tensor, apart: Tensor, mask: Mask, length: int) -> Tensor:
-        """Return which of the gathered keys may be seen [B or 1, 1, N, b or 1, m·b]."""
+    def _seen(self, chosen: _Chosen, key_places: Tensor, mask: Mask, length: int) -> Tensor:
+        """Return which of the gathered keys exist [B or 1, 1, N, 1, m·b]."""
         exists = chosen.real.repeat_interleave(self.block, dim=-1) & (key_places < length)
         if mask.valid is not None:
             every = padded(mask.valid, -(-length // self.block) * self.block, dim=1)
             places = key_places.expand(len(every), -1, -1)
             exists = exists & every.gather(1, places.flatten(1)).view(places.shape)
-        seen = exists[:, None, :, None]
-        return seen & (apart <= 0) if mask.causal else seen
+        return exists[:, None, :, None]
 
 
 class _Chosen(NamedTuple):
@@ -133,5 +130,8 @@ class _Chosen(NamedTuple):
 
 def _gathered(blocks: Tensor, chosen: Tensor) -> Tensor:
     """Return the chosen [B, N, m] of blocks [B, H, N, b, Dh], side by side: [B, H, N, m·b, Dh]."""
-    rows = torch.arange(len(blocks), device=blocks.device)[:, None, None]
-    return blocks.transpose(1, 2)[rows, chosen].movedim(3, 1).flatten(3, 4)
+    batch, heads, count, block, width = blocks.shape
+    # Rows of one long list: gathered and, on the way back, added up whole, which is much faster than by element.
+    first = count * torch.arange(batch * heads, device=blocks.device).view(batch, heads, 1, 1)
+    rows = blocks.reshape(-1, block * width).index_select(0, (first + chosen[:, None]).flatten())
+    return rows.view(batch, heads, count, -1, width)

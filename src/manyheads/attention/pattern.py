@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from manyheads.attention.masks import Mask, Rendered
@@ -39,6 +40,40 @@ class PatternAttention(Mechanism):
     ) -> Tensor:
         """Return the outputs by way of the whole matrix, for what is too short to be worth blocks."""
         return weighted_sum(self.weights(queries, keys, mask, positions), values, positions)
+
+
+def attend(
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    seen: Tensor,
+    positions: RelativeTerm | None = None,
+    apart: Tensor | None = None,
+) -> Tensor:
+    """Return the outputs [B, H, …, T, Dh] of blocks of queries over those of their keys [B, H, …, S, Dh] that are seen.
+
+    `seen` broadcasts to [B, 1, …, T, S]. Relative positions want to know the distances `apart` […, T, S].
+    """
+    if positions is None:
+        return _fused(queries, keys, values, Rendered.of(seen, queries.dtype))
+    assert apart is not None
+    scores = queries @ keys.transpose(-2, -1) / math.sqrt(queries.shape[-1]) + positions.scores(queries, apart)
+    return weighted_sum(masked_softmax(scores, seen.expand(scores.shape)), values, positions, apart)
+
+
+def _fused(queries: Tensor, keys: Tensor, values: Tensor, mask: Rendered) -> Tensor:
+    """Return the same by a kernel that never holds the scores; to it, each block is a sentence."""
+    batch, _, *blocks, _, _ = queries.shape
+
+    def sentences(tensor: Tensor) -> Tensor:
+        """Return [B or 1, H, …, T, D] as [B·…, H, T, D]."""
+        return tensor.movedim(1, -3).expand(batch, *blocks, -1, -1, -1).flatten(0, -4)
+
+    outputs = F.scaled_dot_product_attention(
+        sentences(queries), sentences(keys), sentences(values), attn_mask=sentences(mask.forbidden)
+    )
+    outputs = outputs.view(batch, *blocks, *outputs.shape[1:]).movedim(-3, 1)
+    return outputs if mask.blind is None else outputs.masked_fill(mask.blind, 0.0)
 
 
 def masked_softmax(scores: Tensor, seen: Tensor) -> Tensor:

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from manyheads.attention.masks import Mask
 from manyheads.attention.mechanism import weighted_sum
-from manyheads.attention.pattern import PatternAttention, masked_softmax, padded
+from manyheads.attention.pattern import PatternAttention, attend, masked_softmax, padded
 from manyheads.positions.terms import RelativeTerm
 
 
@@ -64,46 +64,38 @@ class WindowAttention(PatternAttention):
         self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: RelativeTerm | None
     ) -> Tensor:
         """Return the outputs of a whole sequence, block by block."""
-        *_, length, width = queries.shape
-        layout = _Layout(length, self.window, self.dilation, mask.causal)
+        layout = _Layout(queries.shape[-2], self.window, self.dilation, mask.causal)
         own = layout.blocks(queries)  # [B, H, d, N, w, Dh]
         near_keys, near_values = layout.neighbours(keys), layout.neighbours(values)  # [B, H, d, N, 2w or 3w, Dh]
-        seen = layout.seen(mask, self.global_tokens, queries.device)  # [B, 1, d, N, w, 2w or 3w]
-        scores = own @ near_keys.transpose(-2, -1) / math.sqrt(width)
+        seen = layout.seen(mask, self.global_tokens, queries.device)  # [B or 1, 1, d, N, w, 2w or 3w]
         apart = layout.distances(queries.device)
-        if positions is not None:
-            scores = scores + positions.scores(own, apart)
-        if not self.global_tokens:
-            weights = masked_softmax(scores, seen.expand(scores.shape))
-            return layout.joined(weighted_sum(weights, near_values, positions, apart))
-        far = self._global(own, keys, mask, layout, positions)
-        seen = torch.cat((seen.expand(scores.shape), far.seen.expand(far.scores.shape)), dim=-1)
-        weights = masked_softmax(torch.cat((scores, far.scores), dim=-1), seen)
-        near, wide = weights[..., : scores.shape[-1]], weights[..., scores.shape[-1] :]
-        outputs = weighted_sum(near, near_values, positions, apart)
-        outputs = outputs + weighted_sum(wide, values[:, :, None, None, : self.global_tokens], positions, far.apart)
-        return layout.joined(outputs)
-
-    def _global(self, own: Tensor, keys: Tensor, mask: Mask, layout: _Layout, positions: RelativeTerm | None) -> _Far:
-        """Return the scores of blocks of queries [B, H, d, N, w, Dh] over the global keys [B, H, d, N, w, g]."""
-        count = self.global_tokens
-        scores = own @ keys[:, :, None, None, :count].transpose(-2, -1) / math.sqrt(own.shape[-1])
-        places = layout.places(own.device)  # [d, N, w]
-        apart = torch.arange(count, device=own.device) - places[..., None]
-        if positions is not None:
-            scores = scores + positions.scores(own, apart)
-        seen = (apart <= 0 if mask.causal else torch.ones_like(apart, dtype=torch.bool))[None, None]
-        if mask.valid is not None:
-            seen = seen & mask.valid[:, None, None, None, None, :count]
-        return _Far(scores, seen, apart)
+        if self.global_tokens:
+            far = layout.far(self.global_tokens, mask, queries.device)
+            near_keys, near_values = (
+                _with_first(near, every, self.global_tokens)
+                for near, every in ((near_keys, keys), (near_values, values))
+            )
+            seen, apart = _side_by_side(seen, far.seen), _side_by_side(apart, far.apart)
+        return layout.joined(attend(own, near_keys, near_values, seen, positions, apart))
 
 
 class _Far(NamedTuple):
-    """Scores of the global keys, which of them may be seen, and how far away they are."""
+    """Which of the global keys may be seen [B or 1, 1, d, N, w, g], and how far away they are [d, N, w, g]."""
 
-    scores: Tensor
     seen: Tensor
     apart: Tensor
+
+
+def _with_first(blocks: Tensor, every: Tensor, count: int) -> Tensor:
+    """Return each of the blocks [B, H, d, N, S, Dh] with the first `count` of all [B, H, n, Dh] at its end."""
+    first = every[:, :, None, None, :count]
+    return torch.cat((blocks, first.expand(*blocks.shape[:4], -1, -1)), dim=4)
+
+
+def _side_by_side(one: Tensor, other: Tensor) -> Tensor:
+    """Return two tensors joined at their last dimension, after the others have been made equal."""
+    shape = torch.broadcast_shapes(one.shape[:-1], other.shape[:-1])  # type: ignore[no-untyped-call]
+    return torch.cat((one.expand(*shape, -1), other.expand(*shape, -1)), dim=-1)
 
 
 class _Layout:
@@ -144,6 +136,14 @@ class _Layout:
         own = torch.arange(self.window, device=device)
         keys = torch.arange((2 if self.causal else 3) * self.window, device=device) - self.window
         return ((keys - own[:, None]) * self.dilation)[None, None]
+
+    def far(self, count: int, mask: Mask, device: torch.device) -> _Far:
+        """Return what there is to know about the first `count` keys."""
+        apart = torch.arange(count, device=device) - self.places(device)[..., None]
+        seen = (apart <= 0 if self.causal else torch.ones_like(apart, dtype=torch.bool))[None, None]
+        if mask.valid is not None:
+            seen = seen & mask.valid[:, None, None, None, None, :count]
+        return _Far(seen, apart)
 
     def seen(self, mask: Mask, global_tokens: int, device: torch.device) -> Tensor:
         """Return which of the neighbours' keys each query may see [B or 1, 1, d, N, w, 2w or 3w]."""
