@@ -5,7 +5,7 @@
 Queries and keys are one and the same, k_j = q_j / |q_j|, so that a bucket has both. Positions are sorted by bucket and
 cut into chunks of c; a query looks at the keys of its bucket in its chunk and in the one before. It looks at itself
 only where there is nothing else, since nothing is as similar. Several rounds with other R make it rarer that similar
-ones miss each other; they are weighed by the sums of their exponentials.
+ones miss each other; their sums are added up, and only then divided.
 
 How a sequence falls into buckets depends on all of it, the padding and the future included, so only what fits into one
 chunk has an output that is exactly independent of these. One query against a remembered past looks at all of it.
@@ -14,10 +14,12 @@ chunk has an output that is exactly independent of these. One query against a re
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from manyheads.attention.kernel import averages, with_one
 from manyheads.attention.masks import Mask
 from manyheads.attention.mechanism import Mechanism
 from manyheads.attention.pattern import padded
@@ -42,17 +44,15 @@ class HashingAttention(Mechanism):
         assert positions is None, "the configuration refuses this before a model is built"
         if self._is_one_chunk(queries, keys):
             return self._full(queries, keys, mask) @ values
-        found = [self._round(queries, keys, mask, number) for number in range(self.rounds)]
-        sums = torch.stack([one.total for one in found]).softmax(dim=0)  # [rounds, B, H, n, 1]
-        return sum((share * one.outputs(values) for share, one in zip(sums, found, strict=True)), torch.zeros(()))
+        rounds = _Rounds([self._round(queries, keys, mask, number) for number in range(self.rounds)])
+        return _without_padding(averages(rounds.sums(with_one(values))), mask)
 
     def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: RelativeTerm | None = None) -> Tensor:
         """Return the weights [B, H, T, S] of all rounds together."""
         if self._is_one_chunk(queries, keys):
             return self._full(queries, keys, mask)
-        found = [self._round(queries, keys, mask, number) for number in range(self.rounds)]
-        sums = torch.stack([one.total for one in found]).softmax(dim=0)
-        return sum((share * one.dense() for share, one in zip(sums, found, strict=True)), torch.zeros(()))
+        found = _Rounds([self._round(queries, keys, mask, number) for number in range(self.rounds)]).dense()
+        return _without_padding(found / found.sum(dim=-1, keepdim=True), mask)
 
     def _is_one_chunk(self, queries: Tensor, keys: Tensor) -> bool:
         """Whether everything is compared with everything."""
@@ -79,15 +79,8 @@ class HashingAttention(Mechanism):
         order = (buckets * whole + torch.arange(whole, device=queries.device)).argsort(dim=-1)  # [B, H, n]
         chunks = _Chunks(order, self.chunk, length)
         near = chunks.neighbours(chunks.sort(_directions(padded(keys, whole, dim=2))))
-        scores = chunks.blocks(chunks.sort(own)) @ near.transpose(-2, -1) / math.sqrt(queries.shape[-1])
-        place, key_place = chunks.blocks(order)[..., None], chunks.neighbours(order)[..., None, :]
-        bucket = buckets.gather(-1, order)
-        seen = chunks.blocks(bucket)[..., None] == chunks.neighbours(bucket)[..., None, :]
-        seen = seen & (chunks.neighbours(bucket)[..., None, :] < whole)
-        if mask.causal:
-            seen = seen & (key_place <= place)
-        scores = (scores + ITSELF * (place == key_place)).masked_fill(~seen, -torch.inf)
-        return _Round(chunks, scores, seen)
+        own = chunks.blocks(chunks.sort(own / math.sqrt(queries.shape[-1])))
+        return _Round(chunks, own, near, chunks.forbidden(buckets, causal=mask.causal, dtype=own.dtype))
 
     def _buckets(self, vectors: Tensor, number: int) -> Tensor:
         """Return the bucket of each vector [B, H, n], about as many buckets as chunks."""
@@ -95,7 +88,8 @@ class HashingAttention(Mechanism):
         generator = torch.Generator("cpu").manual_seed(self.seed + 104729 * number + half)
         rotations = torch.randn(vectors.shape[-1], half, generator=generator, device="cpu").to(vectors)
         turned = vectors.detach() @ rotations
-        return torch.cat((turned, -turned), dim=-1).argmax(dim=-1)
+        best = turned.abs().argmax(dim=-1, keepdim=True)
+        return (best + half * (turned.gather(-1, best) < 0)).squeeze(-1)
 
 
 class _Chunks:
@@ -103,16 +97,17 @@ class _Chunks:
 
     def __init__(self, order: Tensor, size: int, length: int) -> None:
         self.order, self.size, self.length = order, size, length
+        places = torch.arange(order.shape[-1], device=order.device).expand_as(order)
+        back = torch.empty_like(order).scatter_(-1, order, places)
+        self._there, self._back = _rows(order), _rows(back)
 
     def sort(self, tensor: Tensor) -> Tensor:
         """Put [B, H, n, D] in order."""
-        return tensor.gather(2, self.order[..., None].expand(*self.order.shape, tensor.shape[-1]))
+        return reordered(tensor, self._there, self._back)
 
     def restore(self, blocks: Tensor) -> Tensor:
         """Put chunks [B, H, N, c, D] back to where they were: [B, H, n, D]."""
-        back = self.order.argsort(dim=-1)[..., None]
-        joined = blocks.flatten(2, 3)
-        return joined.gather(2, back.expand(joined.shape))[:, :, : self.length]
+        return reordered(blocks.flatten(2, 3), self._back, self._there)[:, :, : self.length]
 
     def blocks(self, tensor: Tensor) -> Tensor:
         """Return [B, H, n, …] as chunks [B, H, N, c, …]."""
@@ -123,29 +118,96 @@ class _Chunks:
         chunks = self.blocks(tensor)
         return torch.cat((chunks.roll(1, dims=2), chunks), dim=3)
 
+    def forbidden(self, buckets: Tensor, *, causal: bool, dtype: torch.dtype) -> Tensor:
+        """Return what is added to scores [B, H, N, c, 2c]: −∞ for other buckets and the future, and `ITSELF`.
+
+        A query that is no key, padding, finds keys of its kind: its weights are numbers, and of no interest.
+        """
+        place, key_place = self.blocks(self.order)[..., None], self.neighbours(self.order)[..., None, :]
+        sorted_buckets = buckets.gather(-1, self.order)
+        unseen = self.blocks(sorted_buckets)[..., None] != self.neighbours(sorted_buckets)[..., None, :]
+        if causal:
+            unseen |= key_place > place
+        added = torch.zeros(unseen.shape, dtype=dtype, device=unseen.device)
+        return added.masked_fill_(unseen, -torch.inf).masked_fill_(place == key_place, ITSELF)
+
 
 class _Round:
-    """What one round of hashing found: the weights within chunks, and how much there was to find."""
+    """What one round of hashing found: exp(scores − m) within chunks, m being each query's largest score."""
 
-    def __init__(self, chunks: _Chunks, scores: Tensor, seen: Tensor) -> None:
+    def __init__(self, chunks: _Chunks, queries: Tensor, keys: Tensor, forbidden: Tensor) -> None:
+        """Compare queries [B, H, N, c, Dh] with keys [B, H, N, 2c, Dh]."""
         self._chunks = chunks
-        nothing = ~seen.any(dim=-1, keepdim=True)
-        self._weights = scores.masked_fill(nothing, 0.0).softmax(dim=-1).masked_fill(nothing, 0.0)
-        totals = scores.masked_fill(nothing, 2 * ITSELF).logsumexp(dim=-1, keepdim=True)
-        self.total = chunks.restore(totals)  # [B, H, n, 1]
+        flat = torch.baddbmm(forbidden.flatten(0, 2), queries.flatten(0, 2), keys.flatten(0, 2).transpose(-2, -1))
+        largest = flat.detach().amax(dim=-1, keepdim=True)
+        self._similar = (flat - largest).exp_().view(forbidden.shape)
+        self.largest = chunks.restore(largest.view(*forbidden.shape[:-1], 1))  # [B, H, n, 1]
 
-    def outputs(self, values: Tensor) -> Tensor:
-        """Return the values [B, H, n, Dh] averaged by this round's weights."""
+    def sums(self, values: Tensor) -> Tensor:
+        """Return the values [B, H, n, D] added up by similarity."""
         chunks = self._chunks
         near = chunks.neighbours(chunks.sort(padded(values, chunks.order.shape[-1], dim=2)))
-        return chunks.restore(self._weights @ near)
+        return chunks.restore(self._similar @ near)
 
     def dense(self) -> Tensor:
-        """Return this round's weights as one matrix [B, H, n, n]."""
+        """Return the similarities as one matrix [B, H, n, n]."""
         chunks = self._chunks
-        places = chunks.neighbours(chunks.order)[..., None, :].expand(self._weights.shape)
-        rows = self._weights.new_zeros(*self._weights.shape[:-1], chunks.order.shape[-1])
-        return chunks.restore(rows.scatter_add(-1, places, self._weights))[..., : chunks.length]
+        places = chunks.neighbours(chunks.order)[..., None, :].expand(self._similar.shape)
+        rows = self._similar.new_zeros(*self._similar.shape[:-1], chunks.order.shape[-1])
+        return chunks.restore(rows.scatter_add(-1, places, self._similar))[..., : chunks.length]
+
+
+class _Rounds:
+    """Several rounds, brought to one scale."""
+
+    def __init__(self, rounds: list[_Round]) -> None:
+        self._rounds = rounds
+        scales = torch.stack([one.largest for one in rounds])
+        self._factors = (scales - scales.amax(dim=0)).exp()  # [rounds, B, H, n, 1]
+
+    def sums(self, values: Tensor) -> Tensor:
+        """Return the values [B, H, n, D] added up by similarity in all rounds."""
+        found = [factor * one.sums(values) for factor, one in zip(self._factors, self._rounds, strict=True)]
+        return torch.stack(found).sum(dim=0)
+
+    def dense(self) -> Tensor:
+        """Return the similarities of all rounds as one matrix [B, H, n, n]."""
+        found = [factor * one.dense() for factor, one in zip(self._factors, self._rounds, strict=True)]
+        return torch.stack(found).sum(dim=0)
+
+
+def _rows(order: Tensor) -> Tensor:
+    """Return an order of positions [B, H, n] as numbers of rows in a list of all positions [B·H·n]."""
+    count = order.shape[-1]
+    first = count * torch.arange(order.shape[0] * order.shape[1], device=order.device)
+    return (first.view(*order.shape[:2], 1) + order).flatten()
+
+
+def reordered(tensor: Tensor, there: Tensor, back: Tensor) -> Tensor:
+    """Return [B, H, n, D] with its rows in another order [B·H·n], of which `back` is the inverse."""
+    moved: Tensor = _Reordered.apply(tensor, there, back)  # type: ignore[no-untyped-call]
+    return moved
+
+
+class _Reordered(torch.autograd.Function):
+    """Each row goes to one place, so its gradient is fetched from there; nothing has to be added up."""
+
+    @staticmethod
+    def forward(context: Any, tensor: Tensor, there: Tensor, back: Tensor) -> Tensor:  # noqa: ANN401
+        """Fetch the rows."""
+        context.save_for_backward(there, back)
+        return tensor.reshape(-1, tensor.shape[-1]).index_select(0, there).view(tensor.shape)
+
+    @staticmethod
+    def backward(context: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:  # noqa: ANN401
+        """Fetch their gradients."""
+        there, back = context.saved_tensors
+        return reordered(gradients[0], back, there), None, None
+
+
+def _without_padding(tensor: Tensor, mask: Mask) -> Tensor:
+    """Return [B, H, n, …] with zeros for queries that are padding."""
+    return tensor if mask.valid is None else tensor.masked_fill(~mask.valid[:, None, :, None], 0.0)
 
 
 def _directions(vectors: Tensor) -> Tensor:

@@ -2,9 +2,10 @@
 
     out_i = Σ_j φ(q_i)·φ(k_j) v_j / Σ_j φ(q_i)·φ(k_j)  =  φ(q_i)·[Σ_j φ(k_j) v_jᵀ] / φ(q_i)·[Σ_j φ(k_j)]
 
-The brackets do not depend on i. Without looking ahead they become running sums: the sequence is cut into chunks, a
-query takes the sums of all chunks before its own, and compares itself with the keys of its own one by one. In decoding
-the sums are all that is remembered, however long the past.
+The brackets do not depend on i, and where each value has a 1 at its end, one product gives both. Without looking ahead
+they become running sums: the sequence is cut into chunks, a query takes the sums of all chunks before its own, and
+compares itself with the keys of its own one by one. In decoding the sums are all that is remembered, however long the
+past.
 
 Features may be known up to a factor exp(s) that all keys share; it cancels out, and keeps large exponents finite.
 """
@@ -52,7 +53,7 @@ class KernelAttention(Mechanism):
         if mask.causal and queries.shape[-2] > 1:
             assert queries.shape[-2] == keys.shape[-2]
             return _causal(features, known, values)
-        return _quotient(features @ (known.transpose(-2, -1) @ values), features @ known.sum(dim=-2)[..., None])
+        return averages(features @ (known.transpose(-2, -1) @ with_one(values)))
 
     def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: RelativeTerm | None = None) -> Tensor:
         """Return the weights that the sums imply [B, H, T, S]."""
@@ -72,15 +73,13 @@ class KernelAttention(Mechanism):
         if not isinstance(cache, Sums):
             return super().step(queries, new, cache, mask, positions)
         cache.add(self.key_features(new.keys), new.values)
-        features = self.query_features(queries)
-        return _quotient(features @ cache.products, features @ cache.features)
+        return averages(self.query_features(queries) @ cache.products)
 
 
 class Sums(Cache):
-    """Σ φ(k)·vᵀ [B, H, F, Dh] and Σ φ(k) [B, H, F, 1] over the past: of the same size, however long that is."""
+    """Σ φ(k)·[v; 1]ᵀ over the past [B, H, F, Dh + 1]: of the same size, however long that is."""
 
     products: Tensor
-    features: Tensor
 
     def __init__(self) -> None:
         super().__init__()
@@ -88,15 +87,14 @@ class Sums(Cache):
 
     def add(self, features: Features, values: Tensor) -> None:
         """Add the features [B, H, T, F] and values [B, H, T, Dh] of new keys."""
-        products, total = features.values.transpose(-2, -1) @ values, features.values.sum(dim=-2)[..., None]
+        products = features.values.transpose(-2, -1) @ with_one(values)
         if self.length == 0:
-            self.products, self.features, self._scale = products, total, features.scale
+            self.products, self._scale = products, features.scale
         elif features.scale is None or self._scale is None:
-            self.products, self.features = self.products + products, self.features + total
+            self.products = self.products + products
         else:
             largest = torch.maximum(self._scale, features.scale)
-            past, now = (self._scale - largest).exp(), (features.scale - largest).exp()
-            self.products, self.features = past * self.products + now * products, past * self.features + now * total
+            self.products = (self._scale - largest).exp() * self.products + (features.scale - largest).exp() * products
             self._scale = largest
         self.length += values.shape[-2]
 
@@ -105,7 +103,7 @@ class Sums(Cache):
         chosen = Sums()
         chosen.length = self.length
         if self.length:
-            chosen.products, chosen.features = (one.index_select(0, rows) for one in (self.products, self.features))
+            chosen.products = self.products.index_select(0, rows)
             chosen._scale = None if self._scale is None else self._scale.index_select(0, rows)
         return chosen
 
@@ -113,6 +111,16 @@ class Sums(Cache):
 def _masked(features: Tensor, mask: Mask) -> Tensor:
     """Return features [B, H, S, F] that are zero where a key is padding."""
     return features if mask.valid is None else features * mask.valid[:, None, :, None]
+
+
+def with_one(values: Tensor) -> Tensor:
+    """Return values [B, H, S, Dh] with a 1 at the end of each: [B, H, S, Dh + 1]."""
+    return torch.nn.functional.pad(values, (0, 1), value=1.0)
+
+
+def averages(sums: Tensor) -> Tensor:
+    """Return the values' sums [B, H, T, Dh + 1] divided by the last of each, which is the sum of weights."""
+    return _quotient(sums[..., :-1], sums[..., -1:])
 
 
 def _quotient(above: Tensor, below: Tensor) -> Tensor:
@@ -131,11 +139,12 @@ def _causal(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         filled = torch.nn.functional.pad(tensor, (0, 0, 0, count * CHUNK - length))
         return filled.view(*tensor.shape[:2], count, CHUNK, tensor.shape[-1])
 
-    own, known, worth = chunks(queries), chunks(keys), chunks(values)  # [B, H, N, c, F], …, [B, H, N, c, Dh]
-    products = known.transpose(-2, -1) @ worth  # [B, H, N, F, Dh]
-    totals = known.sum(dim=-2)[..., None]  # [B, H, N, F, 1]
-    before, total = products.cumsum(dim=2) - products, totals.cumsum(dim=2) - totals
+    own, known, worth = (
+        chunks(queries),
+        chunks(keys),
+        chunks(with_one(values)),
+    )  # [B, H, N, c, F], …, [B, H, N, c, Dh + 1]
+    products = known.transpose(-2, -1) @ worth  # [B, H, N, F, Dh + 1]
+    before = products.cumsum(dim=2) - products
     near = (own @ known.transpose(-2, -1)).tril()  # [B, H, N, c, c]
-    above = own @ before + near @ worth
-    below = own @ total + near.sum(dim=-1, keepdim=True)
-    return _quotient(above, below).flatten(2, 3)[:, :, :length]
+    return averages(own @ before + near @ worth).flatten(2, 3)[:, :, :length]

@@ -58,19 +58,24 @@ class PerformerAttention(KernelAttention):
             self.drawn.copy_(orthogonal_features(self.features, self.drawn.shape[1], seed=seed))
 
     def query_features(self, queries: Tensor) -> Tensor:
-        """Return φ(q) [B, H, T, m]; each query's largest is 1, which cancels out."""
-        exponents = self._exponents(queries)
-        return (exponents - exponents.amax(dim=-1, keepdim=True).detach()).exp()
+        """Return φ(q) [B, H, T, m] up to a factor for each query, whose largest is 1; |q'|²/2 would cancel out too."""
+        products = self._products(_small(queries))
+        return (products - products.amax(dim=-1, keepdim=True).detach()).exp_()
 
     def key_features(self, keys: Tensor) -> Features:
         """Return φ(k) [B, H, S, m]; the largest of all keys is 1."""
-        exponents = self._exponents(keys)
-        largest = exponents.amax(dim=(-2, -1), keepdim=True).detach()
-        return Features((exponents - largest).exp(), largest)
+        small = _small(keys)
+        products, offsets = self._products(small), small.square().sum(dim=-1, keepdim=True) / 2
+        largest = (products.amax(dim=-1, keepdim=True) - offsets).amax(dim=-2, keepdim=True).detach()
+        return Features((products - (offsets + largest)).exp_(), largest)
 
-    def _exponents(self, vectors: Tensor) -> Tensor:
-        """Return w·x' − |x'|²/2 [B, H, S, m]."""
-        small = vectors * vectors.shape[-1] ** -0.25
-        chosen = self.drawn if self.training else self.vectors
-        exponents: Tensor = small @ chosen.T - small.square().sum(dim=-1, keepdim=True) / 2
-        return exponents
+    def _products(self, small: Tensor) -> Tensor:
+        """Return w·x' [B, H, S, m]."""
+        products: Tensor = small @ (self.drawn if self.training else self.vectors).T
+        return products
+
+
+def _small(vectors: Tensor) -> Tensor:
+    """Return x' = x / d_k^¼."""
+    small: Tensor = vectors * vectors.shape[-1] ** -0.25
+    return small
