@@ -103,11 +103,11 @@ class _Chunks:
 
     def sort(self, tensor: Tensor) -> Tensor:
         """Put [B, H, n, D] in order."""
-        return reordered(tensor, self._there, self._back)
+        return _reordered(tensor, self._there, self._back)
 
     def restore(self, blocks: Tensor) -> Tensor:
         """Put chunks [B, H, N, c, D] back to where they were: [B, H, n, D]."""
-        return reordered(blocks.flatten(2, 3), self._back, self._there)[:, :, : self.length]
+        return _reordered(blocks.flatten(2, 3), self._back, self._there)[:, :, : self.length]
 
     def blocks(self, tensor: Tensor) -> Tensor:
         """Return [B, H, n, …] as chunks [B, H, N, c, …]."""
@@ -183,7 +183,7 @@ def _rows(order: Tensor) -> Tensor:
     return (first.view(*order.shape[:2], 1) + order).flatten()
 
 
-def reordered(tensor: Tensor, there: Tensor, back: Tensor) -> Tensor:
+def _reordered(tensor: Tensor, there: Tensor, back: Tensor) -> Tensor:
     """Return [B, H, n, D] with its rows in another order [B·H·n], of which `back` is the inverse."""
     moved: Tensor = _Reordered.apply(tensor, there, back)  # type: ignore[no-untyped-call]
     return moved
@@ -202,7 +202,7 @@ class _Reordered(torch.autograd.Function):
     def backward(context: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:  # noqa: ANN401
         """Fetch their gradients."""
         there, back = context.saved_tensors
-        return reordered(gradients[0], back, there), None, None
+        return _reordered(gradients[0], back, there), None, None
 
 
 def _without_padding(tensor: Tensor, mask: Mask) -> Tensor:

@@ -139,11 +139,8 @@ def _causal(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         filled = torch.nn.functional.pad(tensor, (0, 0, 0, count * CHUNK - length))
         return filled.view(*tensor.shape[:2], count, CHUNK, tensor.shape[-1])
 
-    own, known, worth = (
-        chunks(queries),
-        chunks(keys),
-        chunks(with_one(values)),
-    )  # [B, H, N, c, F], …, [B, H, N, c, Dh + 1]
+    own, known = chunks(queries), chunks(keys)  # [B, H, N, c, F]
+    worth = chunks(with_one(values))  # [B, H, N, c, Dh + 1]
     products = known.transpose(-2, -1) @ worth  # [B, H, N, F, Dh + 1]
     before = products.cumsum(dim=2) - products
     near = (own @ known.transpose(-2, -1)).tril()  # [B, H, N, c, c]
