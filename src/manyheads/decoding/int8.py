@@ -36,7 +36,7 @@ class Int8Linear(nn.Module):
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Return [..., R] for inputs [..., C]."""
-        outputs: Tensor = torch.ops.quantized.linear_dynamic(inputs, self._packed, reduce_range=True)
+        outputs: Tensor = torch.ops.quantized.linear_dynamic.default(inputs, self._packed, reduce_range=True)
         return outputs
 
 

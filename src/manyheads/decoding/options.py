@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, Self, get_args
 
 from manyheads.config.schema import Recipe
@@ -75,7 +75,7 @@ class TranslationOptions:
 
     def changed(self, changes: Mapping[str, Any]) -> Self:
         """Return these options with a caller's changes; a change to None is none."""
-        known = [field.name for field in fields(self)]
+        known = self.__dataclass_fields__
         for name in changes:
             if name not in known:
                 raise ManyheadsError(f"there is no option '{name}'.", cure=did_you_mean(name, known))
