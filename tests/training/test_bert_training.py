@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,41 @@ def test_what_was_trained_can_be_used_and_started_from(recipe: Write, tmp_path: 
     command("answer", "--model", tmp_path / "labels", stdin=asked).refuses("not trained for question answering")
     command("classify", "--model", tmp_path / "words", stdin="a\n").refuses("not trained for classification")
     assert "started from" in (tmp_path / "labels" / "card.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("changes", "line", "answers"),
+    [
+        (LABELS, "The word on the card was {}.\t{}", ["dog\tanimal", "dog\tmetal"]),
+        (QUESTIONS, '{{"question": "Where is {0}?", "context": "{0} went home.", "answer": "{1}"}}', ["Al\thome"] * 2),
+    ],
+    ids=["labels", "questions"],
+)
+def test_labels_and_answers_are_evaluated(
+    recipe: Write,
+    tmp_path: Path,
+    command: Callable[..., Any],
+    changes: dict[str, Any],
+    line: str,
+    answers: list[str],
+):
+    run = tmp_path / "run"
+    command("train", recipe(changes), "--out", run).succeeds()
+    generated = command("evaluate", run, "--count", 7, "--json")
+    assert json.loads(generated.out)["pairs"] == 7
+    file = tmp_path / ("test.tsv" if "\t" in line else "test.jsonl")
+    file.write_text("".join(line.format(*one.split("\t")) + "\n" for one in answers), encoding="utf-8")
+    command("evaluate", run, "--pairs", file, "--save", tmp_path / "outputs", "--json").succeeds()
+    outputs = (tmp_path / "outputs").read_text(encoding="utf-8").splitlines()
+    right = sum(output == one.split("\t")[1] for output, one in zip(outputs, answers, strict=True))
+    found = command("evaluate", run, "--pairs", file)
+    assert found.out.splitlines()[0].split()[1] == f"{100 * right / len(answers):.2f}"
+    command("evaluate", run, "--pairs", file, "--beam", 2).refuses("nothing to search")
+
+
+def test_words_are_not_evaluated(recipe: Write, tmp_path: Path, command: Callable[..., Any]):
+    command("train", recipe(), "--out", tmp_path / "words").succeeds()
+    command("evaluate", tmp_path / "words").refuses("neither labels nor answers")
 
 
 def test_fresh_takes_shape_and_tokenizer_but_no_weights(recipe: Write, tmp_path: Path, command: Callable[..., Any]):

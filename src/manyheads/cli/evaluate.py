@@ -51,12 +51,25 @@ def evaluate(
     device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Translate the source and score it: BLEU and chrF, exact match or error rates, and perplexity."""
+    """Translate the source and score it: BLEU and chrF, exact match or error rates, and perplexity.
+
+    Of a BERT, the labels or answers it gives to the texts in --pairs, or to those of a generated task.
+    """
     from manyheads.data.corpora import open_corpus
     from manyheads.decoding.translator import Translator
     from manyheads.runs.folder import RunFolder
 
-    recipe = RunFolder.open(run).recipe()
+    folder = RunFolder.open(run)
+    if folder.kind == "bert":
+        from manyheads.cli.evaluate_bert import BertEvaluation, refuse_searching
+
+        refuse_searching(folder, source, target, to, against, metric, lowercase, tokenizer, beam, length_penalty)
+        evaluation = BertEvaluation(folder, file=pairs, task=task, count=count, device=device)
+        _save(save, evaluation.outputs)
+        found = evaluation.scores()
+        _print(_result(run, len(evaluation.examples), found), found, as_json=as_json)
+        return
+    recipe = folder.recipe()
     columns = {"source_column": source_column, "target_column": target_column}
     columns = {name: column for name, column in columns.items() if column is not None}
     named = {"source": source, "target": target, "pairs": pairs, "format": pairs_format, **columns}
@@ -66,17 +79,9 @@ def evaluate(
     computing = {"engine": engine, "device": device, "precision": precision}
     translator = Translator(run, **computing)
     outputs = translator.translate(scoring.sources, **search)
-    if save:
-        from manyheads.runs.atomic import write_file
-
-        write_file(save, "".join(f"{line}\n" for line in outputs))
+    _save(save, outputs)
     scores = scoring.scores(outputs)
-    result: dict[str, Any] = {
-        "run": str(run),
-        "pairs": len(rows),
-        "scores": [asdict(score) for score in scores],
-        "perplexity": scoring.perplexity(translator, to),
-    }
+    result = {**_result(run, len(rows), scores), "perplexity": scoring.perplexity(translator, to)}
     if against is not None:
         other = Translator(against, **computing).translate(scoring.sources, **search)
         result["against"] = {"run": str(against), "comparisons": scoring.comparisons(other, outputs)}
@@ -149,6 +154,19 @@ class _Scoring:
         return [{**asdict(one), "significant": one.significant} for one in found]
 
 
+def _save(file: Path | None, outputs: list[str]) -> None:
+    """Write the outputs, if that was asked for."""
+    if file is not None:
+        from manyheads.runs.atomic import write_file
+
+        write_file(file, "".join(f"{line}\n" for line in outputs))
+
+
+def _result(run: Path, pairs: int, scores: list[Score]) -> dict[str, Any]:
+    """Return what every evaluation tells."""
+    return {"run": str(run), "pairs": pairs, "scores": [asdict(score) for score in scores]}
+
+
 def _print(result: dict[str, Any], scores: list[Score], *, as_json: bool) -> None:
     """Print scores with signatures, or everything as JSON."""
     if as_json:
@@ -159,7 +177,8 @@ def _print(result: dict[str, Any], scores: list[Score], *, as_json: bool) -> Non
     for score in scores:
         signature = f"  {score.signature}" if score.signature else ""
         typer.echo(f"{score.name:<18}{score.value:8.2f}{signature}")
-    typer.echo(f"{'perplexity':<18}{result['perplexity']:8.2f}")
+    if "perplexity" in result:
+        typer.echo(f"{'perplexity':<18}{result['perplexity']:8.2f}")
     for one in result.get("against", {}).get("comparisons", []):
         verdict = "significant" if one["significant"] else "could be chance"
         typer.echo(

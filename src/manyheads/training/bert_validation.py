@@ -7,7 +7,7 @@ import torch
 from manyheads.config.bert import METRICS, BertRecipe
 from manyheads.data.bert_batches import BertBatches, Task
 from manyheads.encoding.bert import Bert
-from manyheads.metrics.answers import answer_f1, exact_answers
+from manyheads.encoding.measuring import outputs_of, scores_of
 from manyheads.metrics.scores import Score
 from manyheads.training.bert_objectives import BertObjective, MaskedLanguageModelObjective
 from manyheads.training.validation import Findings, Sample
@@ -49,27 +49,17 @@ class BertValidator:
         return Score("loss", total / count, higher_is_better=False)
 
     def _outputs(self) -> list[str]:
-        """Return what the model says of every example; a language model says nothing of them."""
-        longest = self._recipe.data.max_length
-        examples = self._task.examples
-        if self._recipe.task == "classification":
-            return [one.name for one in self._bert.classify([one.given for one in examples], longest=longest)]
-        if self._recipe.task == "question_answering":
-            asked = [(one.text, one.second or "") for one in examples]
-            return [one.text for one in self._bert.answer(asked, longest=longest)]
-        return []
+        """Return what the model says of every example."""
+        recipe = self._recipe
+        return outputs_of(self._bert, recipe.task, self._task.examples, longest=recipe.data.max_length)
 
     def _scores(self, outputs: list[str]) -> dict[str, Score]:
         """Return the task's scores by name, in percent."""
-        answers = [one.answer for one in self._task.examples]
-        if self._recipe.task == "question_answering":
-            values = {"exact_match": exact_answers(outputs, answers), "f1": answer_f1(outputs, answers)}
-        elif self._recipe.task == "classification":
-            right = sum(one == other for one, other in zip(outputs, answers, strict=True))
-            values = {"accuracy": 100.0 * right / len(answers)}
+        if self._recipe.task == "masked_language_model":
+            found = [Score("accuracy", self._share_guessed())]
         else:
-            values = {"accuracy": self._share_guessed()}
-        return {name: Score(name, value) for name, value in values.items()}
+            found = scores_of(self._recipe.task, outputs, [one.answer for one in self._task.examples])
+        return {score.name: score for score in found}
 
     @torch.inference_mode()
     def _share_guessed(self) -> float:
