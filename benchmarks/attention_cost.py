@@ -1,6 +1,6 @@
 """What attention costs as sequences grow: full, and every mechanism that is meant to be cheaper.
 
-    python benchmarks/attention_cost.py [--longest 16384] [--rounds 3] [--python PYTHON]
+    python benchmarks/attention_cost.py [--longest 16384] [--rounds 3] [--python PYTHON] [--picture FILE]
 
 One encoder layer (width 256, 4 heads, feed-forward 1,024, batch 1), forward and backward, from 1,024 to 16,384
 positions, and forward alone at 32,768; in turns, medians over the rounds. Each point is a process of its own, so its
@@ -137,6 +137,25 @@ def against_peers(python: str, rounds: int) -> list[dict[str, Any]]:
     return rows
 
 
+def draw(rows: list[dict[str, Any]], file: Path) -> None:
+    """Draw time and memory against length, both on logarithmic scales: a slope is an exponent."""
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
+    for row in rows:
+        style = {"color": "black", "linewidth": 2} if row["mechanism"] == "full" else {}
+        style |= {"color": "gray", "linestyle": "--"} if row["mechanism"] == "full with weights" else {}
+        for axis, figures in zip(axes, (row["seconds"], row["peak_mib"]), strict=True):
+            axis.loglog([int(length) for length in figures], list(figures.values()), label=row["mechanism"], **style)
+    for axis, title in zip(axes, ("seconds, forward and backward", "peak memory, MiB"), strict=True):
+        lengths = [int(length) for length in rows[0]["seconds"]]
+        axis.set(title=title, xlabel="positions", xticks=lengths, xticklabels=[f"{one:,}" for one in lengths])
+        axis.minorticks_off()
+        axis.grid(alpha=0.3)
+    axes[0].legend(frameon=False)
+    figure.savefig(file, dpi=120)
+
+
 def main() -> None:
     """Run the benchmark, print the tables, and write both forms of the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -144,6 +163,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--python", default=sys.executable, help="an interpreter that has the other libraries too")
     parser.add_argument("--out", type=Path, default=HERE / "results" / "attention_cost.json")
+    parser.add_argument("--picture", type=Path, help="also draw the curves (needs matplotlib)")
     options = parser.parse_args()
     rows = summary(grown(options.python, options.longest, options.rounds), options.longest)
     peers = against_peers(options.python, options.rounds)
@@ -154,6 +174,8 @@ def main() -> None:
     facts = {"machine": machine, "layers": rows, "forward_at_32768": forward, "peers": peers}
     options.out.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
     options.out.with_suffix(".md").write_text(printed + "\n", encoding="utf-8")
+    if options.picture:
+        draw(rows, options.picture)
 
 
 if __name__ == "__main__":

@@ -79,19 +79,26 @@ def test_a_recipe_for_a_bert_runs(path, tmp_path):
     assert Bert.from_folder(run.path).encode(["a", ""]).attention_mask.shape[0] == 2
 
 
-@pytest.mark.parametrize("path", [path for path in RECIPES if path not in FOR_BERT], ids=lambda path: path.stem)
-def test_a_recipe_runs(path, tmp_path, monkeypatch):
-    monkeypatch.setenv("MANYHEADS_DATA", str(tmp_path / "data"))
+def trained(path: Path, folder: Path) -> Path:
+    """Train a shortened recipe on stand-ins, after the recipe whose run it starts from; return its run folder."""
     recipe = load_recipe(path)
-    changes = [*SHORT, *write_stand_ins(recipe, tmp_path / "data")]
+    changes = [*SHORT, *write_stand_ins(recipe, folder / "data")]
     if recipe.tokenizer.vocabulary:
         changes.append("tokenizer.vocabulary=600")
     if recipe.data.held_out:
         changes.append("data.held_out=20")
-    preparation = prepare(load_recipe(path, changes), RunFolder(tmp_path / "run"), threads=1, tell=lambda text: None)
-    outcome = Trainer(preparation, device="cpu", reporter=Reporter()).train()
-    assert outcome == "finished"
-    assert len(Translator(tmp_path / "run").translations(["a", ""], beam=2)) == 2
+    if recipe.start_from is not None:
+        changes.append(f"start_from={trained(path.parent / f'{Path(recipe.start_from).name}.yaml', folder)}")
+    run = RunFolder(folder / path.stem)
+    preparation = prepare(load_recipe(path, changes), run, threads=1, tell=lambda text: None)
+    assert Trainer(preparation, device="cpu", reporter=Reporter()).train() == "finished"
+    return run.path
+
+
+@pytest.mark.parametrize("path", [path for path in RECIPES if path not in FOR_BERT], ids=lambda path: path.stem)
+def test_a_recipe_runs(path, tmp_path, monkeypatch):
+    monkeypatch.setenv("MANYHEADS_DATA", str(tmp_path / "data"))
+    assert len(Translator(trained(path, tmp_path)).translations(["a", ""], beam=2)) == 2
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
