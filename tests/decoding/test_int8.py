@@ -8,6 +8,7 @@ import torch
 from helpers import VOCABULARY, batch_of, greatest_difference, tiny
 from manyheads.attention.recording import record_attention
 from manyheads.decoding.int8 import Int8Attention, Int8Linear, with_int8_linears
+from manyheads.processor import sums_bytes_safely
 
 ROWS = [[4, 5, 6], [7], [8, 9, 10, 4, 4]]
 
@@ -20,13 +21,19 @@ def rounded(inputs: torch.Tensor, levels: int) -> torch.Tensor:
     return ((inputs / width + zero).round().clamp(0, levels) - zero) * width
 
 
+@pytest.mark.parametrize("safely", [sums_bytes_safely(), False])
 @pytest.mark.parametrize("bias", [None, torch.linspace(-1, 1, 24)])
-def test_the_product_is_that_of_rounded_weights_and_rounded_inputs(bias: torch.Tensor | None):
+def test_the_product_is_that_of_rounded_weights_and_rounded_inputs(
+    bias: torch.Tensor | None, safely: bool, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("manyheads.decoding.int8.sums_bytes_safely", lambda: safely)
     generator = torch.Generator().manual_seed(3)
     weight = torch.randn(24, 16, generator=generator) * torch.linspace(0.01, 4, 24)[:, None]
     inputs = torch.randn(2, 5, 16, generator=generator)
     scales = weight.abs().amax(dim=1, keepdim=True) / 127
-    expected = rounded(inputs, 127) @ ((weight / scales).round() * scales).T + (0 if bias is None else bias)
+    expected = rounded(inputs, 255 if safely else 127) @ ((weight / scales).round() * scales).T + (
+        0 if bias is None else bias
+    )
     found = Int8Linear(weight, bias)(inputs)
     assert found.shape == (2, 5, 24)
     assert greatest_difference(found, expected) < 1e-4

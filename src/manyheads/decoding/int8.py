@@ -4,10 +4,10 @@ A decoding step multiplies a few rows by every weight of the model, so it takes 
 With 8 bits each that is a quarter:
 
     W ≈ diag(s)·W₈        W₈[i, j] = round(W[i, j] / s[i]),  s[i] = max_j |W[i, j]| / 127         once, row by row
-    W·x ≈ t·diag(s)·(W₈·x₇)                                  x₇ the inputs on 128 levels of width t, at every call
+    W·x ≈ t·diag(s)·(W₈·x₈)                                  x₈ the inputs on 256 levels of width t, at every call
 
 Inputs are measured anew at every call, over all its rows together, so in a batch a sentence's neighbours have a say in
-the last digits of its scores. They have 7 bits, because older processors add products of 8 by 8 bits in 16.
+the last digits of its scores. Older processors add products of 8 by 8 bits in 16; on those, inputs have 7 bits.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from manyheads.attention.multi_head import MultiHeadAttention
 from manyheads.models.interface import SequenceToSequence
+from manyheads.processor import sums_bytes_safely
 
 
 class Int8Linear(nn.Module):
@@ -32,11 +33,14 @@ class Int8Linear(nn.Module):
         with warnings.catch_warnings():  # deprecated, though nothing of PyTorch's own replaces it on processors yet
             warnings.filterwarnings("ignore", message=".*quantized tensor creation functions.*deprecated")
             rows = torch.quantize_per_channel(weight, scales, zeros, 0, torch.qint8)
+        self._seven_bits = not sums_bytes_safely()
         self._packed = torch.ops.quantized.linear_prepack(rows, None if bias is None else bias.detach())
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Return [..., R] for inputs [..., C]."""
-        outputs: Tensor = torch.ops.quantized.linear_dynamic.default(inputs, self._packed, reduce_range=True)
+        outputs: Tensor = torch.ops.quantized.linear_dynamic.default(
+            inputs, self._packed, reduce_range=self._seven_bits
+        )
         return outputs
 
 
