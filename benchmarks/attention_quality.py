@@ -83,7 +83,7 @@ def translation_score(run: Path) -> dict[str, float]:
     return {score["name"]: round(score["value"], 2) for score in found["scores"]}
 
 
-def test_accuracy(run: Path) -> dict[str, float]:
+def accuracy_on_test(run: Path) -> dict[str, float]:
     """Return the accuracy on lists that neither taught the model nor chose its checkpoint, and the steps it took."""
     found = json.loads(command("evaluate", str(run), "--count", "2000", "--json"))
     steps = [json.loads(line)["step"] for line in (run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -102,7 +102,7 @@ SUITES = {
         RECIPES / "listops.yaml",
         LISTOPS,
         {name: attention(name, keys) for name, keys in LONG_ATTENTIONS.items()},
-        test_accuracy,
+        accuracy_on_test,
         most_minutes=MINUTES,
     ),
 }

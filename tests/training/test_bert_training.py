@@ -131,9 +131,9 @@ def test_labels_and_answers_are_evaluated(
     file.write_text("".join(line.format(*one.split("\t")) + "\n" for one in answers), encoding="utf-8")
     command("evaluate", run, "--pairs", file, "--save", tmp_path / "outputs", "--json").succeeds()
     outputs = (tmp_path / "outputs").read_text(encoding="utf-8").splitlines()
-    right = sum(output == one.split("\t")[1] for output, one in zip(outputs, answers, strict=True))
     found = command("evaluate", run, "--pairs", file)
-    assert found.out.splitlines()[0].split()[1] == f"{100 * right / len(answers):.2f}"
+    right = exact_answers(outputs, [one.split("\t")[1] for one in answers])
+    assert found.out.splitlines()[0].split()[1] == f"{right:.2f}"
     command("evaluate", run, "--pairs", file, "--beam", 2).refuses("nothing to search")
 
 

@@ -61,18 +61,19 @@ def evaluate(
 
     folder = RunFolder.open(run)
     if folder.kind == "bert":
-        from manyheads.cli.evaluate_bert import BertEvaluation, refuse_searching
+        from manyheads.cli.evaluate_bert import evaluate_bert, refuse_searching
 
-        refuse_searching(folder, source, target, to, against, metric, lowercase, tokenizer, beam, length_penalty)
-        evaluation = BertEvaluation(folder, file=pairs, task=task, count=count, device=device)
-        _save(save, evaluation.outputs)
-        found = evaluation.scores()
-        _print(_result(run, len(evaluation.examples), found), found, as_json=as_json)
+        columns = (source_column, target_column)
+        translating = (source, target, *columns, to, against, metric, lowercase, tokenizer, beam, length_penalty)
+        refuse_searching(folder, *translating)
+        found = evaluate_bert(folder, file=pairs, task=task, count=count, device=device)
+        _save(save, found.outputs)
+        _print(_result(run, len(found.outputs), found.scores), found.scores, as_json=as_json)
         return
     recipe = folder.recipe()
-    columns = {"source_column": source_column, "target_column": target_column}
-    columns = {name: column for name, column in columns.items() if column is not None}
-    named = {"source": source, "target": target, "pairs": pairs, "format": pairs_format, **columns}
+    named_columns = {"source_column": source_column, "target_column": target_column}
+    given = {name: column for name, column in named_columns.items() if column is not None}
+    named = {"source": source, "target": target, "pairs": pairs, "format": pairs_format, **given}
     rows = list(open_corpus(_corpus(recipe, named, task, count), split="test").pairs())
     scoring = _Scoring(recipe, rows, metric or [], lowercase, tokenizer)
     search = {"to": to, "beam": beam, **length_penalty_options(length_penalty), "batch_sentences": batch}

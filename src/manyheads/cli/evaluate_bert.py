@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from manyheads.errors import ManyheadsError
 
 if TYPE_CHECKING:
-    from manyheads.config.bert import BertRecipe, BertTask, ExamplesSettings
-    from manyheads.data.example import Example
+    from manyheads.config.bert import BertRecipe, ExamplesSettings
     from manyheads.metrics.scores import Score
     from manyheads.runs.folder import RunFolder
 
 
-class BertEvaluation:
-    """The examples of one evaluation, what the model says of them, and the scores of that."""
+class BertFindings(NamedTuple):
+    """What a BERT said of each example, and the scores of that."""
 
-    def __init__(self, run: RunFolder, *, file: str | None, task: str | None, count: int, device: str) -> None:
-        from manyheads.data.examples import read_examples
-        from manyheads.encoding.bert import Bert
-        from manyheads.encoding.measuring import outputs_of
+    outputs: list[str]
+    scores: list[Score]
 
-        recipe = _recipe(run)
-        self._task: BertTask = recipe.task
-        self.examples: list[Example] = read_examples(_settings(recipe, file, task, count), recipe.task, split="test")
-        bert = Bert.from_folder(run.path, device=device)
-        self.outputs = outputs_of(bert, recipe.task, self.examples, longest=recipe.data.max_length)
 
-    def scores(self) -> list[Score]:
-        """Return the scores that go with what the model learned."""
-        from manyheads.encoding.measuring import scores_of
+def evaluate_bert(run: RunFolder, *, file: str | None, task: str | None, count: int, device: str) -> BertFindings:
+    """Ask a BERT for the labels or answers of test examples, and score them."""
+    from manyheads.data.examples import read_examples
+    from manyheads.encoding.bert import Bert
+    from manyheads.encoding.measuring import outputs_of, scores_of
 
-        return scores_of(self._task, self.outputs, [one.answer for one in self.examples])
+    recipe = _recipe(run)
+    examples = read_examples(_settings(recipe, file, task, count), recipe.task, split="test")
+    bert = Bert.from_folder(run.path, device=device)
+    outputs = outputs_of(bert, recipe.task, examples, longest=recipe.data.max_length)
+    return BertFindings(outputs, scores_of(recipe.task, outputs, [one.answer for one in examples]))
 
 
 def refuse_searching(run: RunFolder, *options: object) -> None:

@@ -65,10 +65,11 @@ class Tokenizer:
 
     def encode_all(self, texts: Sequence[str], *, threads: int = 1) -> list[list[int]]:
         """Return the ids of many texts, several threads at work."""
-        alone = len(texts) == 1  # starting a thread for it takes three times as long as its encoding
-        rows: list[list[int]] = (
-            [self._processor.encode(texts[0])] if alone else self._processor.encode(list(texts), num_threads=threads)
-        )
+        rows: list[list[int]]
+        if len(texts) == 1:  # starting a thread for it takes three times as long as encoding it
+            rows = [self._processor.encode(texts[0])]
+        else:
+            rows = self._processor.encode(list(texts), num_threads=threads)
         if self._all_known:
             return rows
         unknown = self._processor.unk_id()

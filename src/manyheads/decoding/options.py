@@ -75,7 +75,7 @@ class TranslationOptions:
 
     def changed(self, changes: Mapping[str, Any]) -> Self:
         """Return these options with a caller's changes; a change to None is none."""
-        known = self.__dataclass_fields__
+        known = vars(self)
         for name in changes:
             if name not in known:
                 raise ManyheadsError(f"there is no option '{name}'.", cure=did_you_mean(name, known))
