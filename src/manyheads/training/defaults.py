@@ -53,8 +53,8 @@ SIZES = (
 )
 
 
-# For a model that can do much already.
-TUNING = Size(float("inf"), {}, epochs=10, batch_tokens=1024, rate=0.0003, vocabulary=None)
+# For a model that can do much already; one that learned from much without dropout needs it for little.
+TUNING = Size(float("inf"), {"dropout": 0.1}, epochs=10, batch_tokens=1024, rate=0.0003, vocabulary=None)
 
 
 def recipe_for_files(
@@ -120,7 +120,10 @@ def recipe_for_fine_tuning(
         "start_from": str(base.path),
         "data": {"train": train, "max_length": learned.data.max_length, **_held_out(valid, count, language)},
         "tokenizer": parts["tokenizer"],
-        "model": {key: value for key, value in parts["model"].items() if key != "vectors"},
+        "model": {
+            **{key: value for key, value in parts["model"].items() if key != "vectors"},
+            "dropout": max(learned.model.dropout, TUNING.model["dropout"]),
+        },
         "training": {
             "steps": steps,
             "batch_tokens": TUNING.batch_tokens,
