@@ -135,6 +135,7 @@ def test_labels_and_answers_are_evaluated(
     right = exact_answers(outputs, [one.split("\t")[1] for one in answers])
     assert found.out.splitlines()[0].split()[1] == f"{right:.2f}"
     command("evaluate", run, "--pairs", file, "--beam", 2).refuses("nothing to search")
+    command("evaluate", run, "--pairs", file, "--precision", "int8").refuses("nothing to search")
 
 
 def test_words_are_not_evaluated(recipe: Write, tmp_path: Path, command: Callable[..., Any]):

@@ -65,7 +65,8 @@ def evaluate(
 
         columns = (source_column, target_column)
         translating = (source, target, *columns, to, against, metric, lowercase, tokenizer, beam, length_penalty)
-        refuse_searching(folder, *translating)
+        computed = (None if engine == "auto" else engine, None if precision == "float32" else precision)
+        refuse_searching(folder, *translating, *computed)
         found = evaluate_bert(folder, file=pairs, task=task, count=count, device=device)
         _save(save, found.outputs)
         _print(_result(run, len(found.outputs), found.scores), found.scores, as_json=as_json)
