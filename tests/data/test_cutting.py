@@ -8,10 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import LAW
+from manyheads.config.data import TokenizerSettings
 from manyheads.config.recipe import load_cut
 from manyheads.data.chinese import normalisation_rules, simplified
 from manyheads.data.cutting import Parts, cut, sentence_key
 from manyheads.data.pairs import Pair
+from manyheads.data.tokenizers import train_tokenizer
 from manyheads.errors import ManyheadsError
 
 few = st.integers(min_value=0, max_value=40)
@@ -117,3 +119,14 @@ def test_traditional_characters_become_simplified_ones():
     assert rules[f"{ord('ﬁ'):04X}"] == f"{ord('f'):04X} {ord('i'):04X}"
     assert rules["0065 0301"] == f"{ord('é'):04X}"
     assert f"{ord('a'):04X}" not in rules
+
+
+def test_punctuation_is_read_narrow_and_written_as_wide_as_what_it_follows():
+    texts = ["你好吗？我很好，谢谢！", "How are you? Fine, thanks!", "愛"] * 10
+    settings = TokenizerSettings(kind="characters", normalization="nfkc_simplified")
+    tokenizer = train_tokenizer(texts, settings, kind="characters", vocabulary=None)
+    assert tokenizer.encode("你好吗？") == tokenizer.encode("你好吗?")
+    assert tokenizer.encode("愛") == tokenizer.encode("爱")
+    for text in texts[:2]:
+        assert tokenizer.decode(tokenizer.encode(text)) == text
+    assert b"tsv" not in tokenizer.model  # the rules are inside, and where they came from is nobody's business

@@ -1,7 +1,10 @@
-"""Traditional Chinese characters as simplified ones, by OpenCC's tables.
+"""Traditional Chinese characters as simplified ones, by OpenCC's tables, and the width of punctuation.
 
 Whole texts are converted with OpenCC itself, which looks at words: 乾 is 干 in 乾燥 and stays 乾 in 乾坤. A tokenizer's
 normaliser sees one character at a time, so there each becomes what it becomes alone.
+
+NFKC makes ？ and ? one character, which is good for reading. When a tokenizer writes, punctuation after a Chinese
+character is as wide as that again.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from typing import Any
 
 from manyheads.errors import ManyheadsError
 
+NARROW, WIDE = ",?!:;", "，？！：；"
 IDEOGRAPHS = range(0x3400, 0x323B0)  # every block of Chinese characters, with others between them
 
 
@@ -45,8 +49,30 @@ def normalisation_rules() -> str:
     rules |= simplified_characters()
     rules.pop(" ")
     rules.pop("\0")  # which ends a text for SentencePiece
-    lines = (f"{_code_points(old)}\t{_code_points(new)}\n" for old, new in sorted(rules.items()))
-    return "".join(lines)
+    return _table(rules)
+
+
+def writing_rules() -> str:
+    """Return wide punctuation after each of the simplified characters in everyday use, as such a table."""
+    return _table(
+        {
+            character + narrow: character + wide
+            for character in _everyday()
+            for narrow, wide in zip(NARROW, WIDE, strict=True)
+        }
+    )
+
+
+def _everyday() -> list[str]:
+    """Return the 6,763 characters of GB 2312, China's first standard of what computers should write."""
+    rows, cells = range(0xB0, 0xF8), range(0xA1, 0xFF)
+    decoded = (bytes([row, cell]).decode("gb2312", errors="ignore") for row in rows for cell in cells)
+    return [character for character in decoded if character]
+
+
+def _table(rules: dict[str, str]) -> str:
+    """Return rules in SentencePiece's form."""
+    return "".join(f"{_code_points(old)}\t{_code_points(new)}\n" for old, new in sorted(rules.items()))
 
 
 def _assigned() -> list[str]:

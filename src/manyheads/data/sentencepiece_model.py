@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-_PIECE, _TRAINER, _NORMALISER = 1, 2, 3  # fields of the model
+_PIECE, _TRAINER, _NORMALISER, _DENORMALISER = 1, 2, 3, 5  # fields of the model
 _TEXT, _SCORE, _TYPE = 1, 2, 3  # fields of a piece
 _MODEL_TYPE = 3  # field of the trainer's settings
-_RULES_FILE = 6  # field of the normaliser's settings
+_RULES_FILE = 6  # field of the settings of both normalisers
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5  # wire types
 
 
@@ -69,15 +69,16 @@ def with_pieces(model: bytes, pieces: Sequence[Piece]) -> bytes:
     return written + b"".join(_field(*part) for part in _fields(model) if part[0] != _PIECE)
 
 
-def without_rules_file(model: bytes) -> bytes:
-    """Return the model without the name of the file its normalisation came from: the rules themselves are inside."""
+def without_rules_files(model: bytes) -> bytes:
+    """Return the model without the names of the files its normalisation came from: the rules themselves are inside."""
 
     def kept(content: bytes) -> bytes:
-        """Return the normaliser's settings without that name."""
+        """Return a normaliser's settings without that name."""
         return b"".join(_field(*part) for part in _fields(content) if part[0] != _RULES_FILE)
 
     parts = (
-        (field, wire, kept(content) if field == _NORMALISER else content) for field, wire, content in _fields(model)
+        (field, wire, kept(content) if field in (_NORMALISER, _DENORMALISER) else content)
+        for field, wire, content in _fields(model)
     )
     return b"".join(_field(*part) for part in parts)
 

@@ -20,7 +20,7 @@ import sentencepiece
 
 from manyheads.config.data import TokenizerKind, TokenizerSettings
 from manyheads.data.pairs import Pair
-from manyheads.data.sentencepiece_model import without_rules_file
+from manyheads.data.sentencepiece_model import without_rules_files
 from manyheads.errors import ManyheadsError
 
 PAD, UNKNOWN, START, END = 0, 1, 2, 3
@@ -199,7 +199,7 @@ def train_tokenizer(
             )
         except (RuntimeError, OSError) as error:
             raise _explain(str(error), vocabulary) from None
-    tokenizer = Tokenizer(without_rules_file(model.getvalue()))
+    tokenizer = Tokenizer(without_rules_files(model.getvalue()))
     for tag in tags:
         if len(tokenizer.encode(tag)) != 1:
             raise ManyheadsError(
@@ -212,16 +212,17 @@ def train_tokenizer(
 
 @contextmanager
 def _normalisation(name: str) -> Iterator[dict[str, Any]]:
-    """Yield the trainer's arguments for a normalisation: one of its own rules by name, or a file with ours."""
+    """Yield the trainer's arguments for a normalisation: one of its own rules by name, or files with ours."""
     if name != "nfkc_simplified":
         yield {"normalization_rule_name": name}
         return
-    from manyheads.data.chinese import normalisation_rules
+    from manyheads.data.chinese import normalisation_rules, writing_rules
 
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "rules.tsv"
-        file.write_text(normalisation_rules(), encoding="utf-8")
-        yield {"normalization_rule_tsv": str(file)}
+        reading, writing = Path(folder) / "reading.tsv", Path(folder) / "writing.tsv"
+        reading.write_text(normalisation_rules(), encoding="utf-8")
+        writing.write_text(writing_rules(), encoding="utf-8")
+        yield {"normalization_rule_tsv": str(reading), "denormalization_rule_tsv": str(writing)}
 
 
 def tag_piece(tag: str) -> str:

@@ -24,6 +24,7 @@ Criterion = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 """From logits and targets to the summed loss and its gradient with respect to the logits."""
 
 CHUNK_ELEMENTS = 1 << 21  # logits at a time: 8 MB in float32, which stays near the processor's caches
+FEWEST_ROWS = 256  # at a time, however many classes: each chunk adds to the gradient of every class's vector
 
 
 def smoothed_loss(logits: Tensor, targets: Tensor, *, smoothing: float) -> Tensor:
@@ -70,7 +71,8 @@ class _ChunkedLoss(torch.autograd.Function):
         inputs, weights, offset = hidden.to(short), vectors.to(short), None if bias is None else bias.to(short)
         gradients = _Gradients(hidden, vectors, bias, inputs, weights) if wanted else None
         total = vectors.new_zeros(())
-        rows = max(1, CHUNK_ELEMENTS // (len(vectors) * math.prod(hidden.shape[1:-1])))
+        copies = math.prod(hidden.shape[1:-1])
+        rows = max(FEWEST_ROWS // copies, CHUNK_ELEMENTS // (len(vectors) * copies), 1)
         for begin in range(0, len(hidden), rows):
             part = slice(begin, begin + rows)
             logits = F.linear(inputs[part], weights, offset).to(vectors.dtype)
