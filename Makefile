@@ -8,12 +8,23 @@ BIN := .venv/bin
 READY := .venv/ready
 DEV_READY := .venv/dev-ready
 
-.PHONY: demo test check install dev clean help
+DEMO := runs/demo
+SENTENCE := Ich bin müde, weil ich zu viel gearbeitet habe.
+
+.PHONY: demo demo-train test check install dev clean help
 
 help:  ## Show what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
-demo: $(READY)  ## Train the dates model, measure it, and translate three dates
+demo: $(READY)  ## Translate from three languages with the model of the package, and draw its attention
+	$(BIN)/manyheads translate --to en "我今天很忙。" "Je suis étudiant." "$(SENTENCE)"
+	mkdir -p $(DEMO)
+	$(BIN)/manyheads inspect "$(SENTENCE)" --to en --show alignment --out $(DEMO)/attention.png
+	$(BIN)/manyheads inspect "$(SENTENCE)" --to en --out $(DEMO)/heads.html
+	@echo 'Every head of every layer: file://$(CURDIR)/$(DEMO)/heads.html'
+	@echo 'To type sentences of your own: $(BIN)/manyheads serve, then open http://127.0.0.1:5000'
+
+demo-train: $(READY)  ## Train the dates model in a few minutes, measure it, and translate three dates
 	$(BIN)/manyheads train recipes/dates.yaml --out runs/dates
 	$(BIN)/manyheads evaluate runs/dates
 	$(BIN)/manyheads translate --model runs/dates "15 novembre 2026" "2026年11月15日" "Sunday, November 15, 2026"
@@ -35,7 +46,7 @@ $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Manyheads needs Python 3.11 or newer")'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/pip install -q -c constraints.txt $(TORCH_OPTIONS) torch
-	$(BIN)/pip install -q -c constraints.txt -e .
+	$(BIN)/pip install -q -c constraints.txt -e '.[plots,serve]'
 	touch $(READY)
 
 $(DEV_READY): $(READY)
