@@ -229,7 +229,7 @@ def test_train_needs_a_recipe_or_two_files(command: Command, words: list[str]):
     command("train", *words).refuses()
 
 
-@pytest.mark.parametrize("words", [["train", "--nonsense"], ["nonsense"], ["translate"], ["score", "run"]])
+@pytest.mark.parametrize("words", [["train", "--nonsense"], ["nonsense"], ["score", "run"]])
 def test_a_word_that_is_no_option(command: Command, words: list[str]):
     result = command(*words)
     assert result.code == 2

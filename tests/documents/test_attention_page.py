@@ -11,7 +11,7 @@ import torch
 import yaml
 
 from manyheads.config.model import AttentionKind, PositionSettings
-from manyheads.config.recipe import build_recipe, merged
+from manyheads.config.recipe import build_recipe, load_recipe, merged
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "attention.md").read_text(encoding="utf-8")
@@ -23,6 +23,11 @@ BASE = yaml.safe_load((ROOT / "recipes" / "multi30k-tiny.yaml").read_text(encodi
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_a_recipe_of_the_page_is_valid(recipe: str):
     build_recipe(merged(BASE, yaml.safe_load(recipe)))
+
+
+def test_the_command_of_the_page_has_a_valid_recipe():
+    (changes,) = re.findall(r"^\$ manyheads train (\S+) (.*)$", PAGE, flags=re.MULTILINE)
+    load_recipe(ROOT / changes[0], re.findall(r"--set (\S+)", changes[1]))
 
 
 def test_every_kind_has_its_place():

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
-import re
 from pathlib import Path
-from typing import get_args
 
 import pytest
-
-from manyheads.config.model import AttentionKind, PositionSettings
-from manyheads.config.recipe import load_recipe, parse_recipe
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
@@ -46,16 +41,3 @@ def test_the_reference_of_recipe_keys_is_current():
     assert reference_page() in (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
     for_bert = reference_page(BertRecipe, without=("name", "seed", "training"))
     assert for_bert in (ROOT / "docs" / "bert.md").read_text(encoding="utf-8")
-
-
-def test_the_page_on_attention_shows_recipes_that_are_valid():
-    page = (ROOT / "docs" / "attention.md").read_text(encoding="utf-8")
-    snippets = re.findall(r"```yaml\n(.*?)```", page, flags=re.DOTALL)
-    assert snippets
-    for snippet in snippets:
-        parse_recipe(f"data: {{train: {{task: copy}}}}\n{snippet}")
-    (changes,) = re.findall(r"^\$ manyheads train (\S+) (.*)$", page, flags=re.MULTILINE)
-    load_recipe(ROOT / changes[0], re.findall(r"--set (\S+)", changes[1]))
-    first_columns = re.findall(r"^\| (`[^|]*) \|", page, flags=re.MULTILINE)
-    kinds = {kind for names in first_columns for kind in re.findall(r"`(\w+)`", names)}
-    assert kinds == {*get_args(AttentionKind), *get_args(PositionSettings.model_fields["kind"].annotation)}
