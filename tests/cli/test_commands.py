@@ -13,6 +13,7 @@ import click
 import pytest
 import typer
 import yaml
+from typer.core import TyperGroup
 
 from manyheads import Translator, __version__
 from manyheads.config.data import CorpusSettings
@@ -43,8 +44,10 @@ def verbs() -> Iterator[tuple[tuple[str, ...], click.Command]]:
 
     def visit(words: tuple[str, ...], found: click.Command) -> Iterator[tuple[tuple[str, ...], click.Command]]:
         yield words, found
-        for name, inner in getattr(found, "commands", {}).items():
-            yield from visit((*words, name), inner)
+        if isinstance(found, TyperGroup):
+            context = typer.Context(found)
+            for name in found.list_commands(context):
+                yield from visit((*words, name), found.get_command(context, name))
 
     return visit((), typer.main.get_command(app))
 
@@ -95,6 +98,16 @@ def test_without_a_verb_there_is_help(command: Command):
     result = command()
     assert "Usage" in result.out + result.err
     assert "translate" in result.out + result.err
+
+
+def test_a_mistyped_verb_is_told_the_nearest(command: Command):
+    assert "Did you mean 'train'?" in command("trian").err
+
+
+def test_a_verb_does_not_wait_for_the_imports_of_another():
+    script = "import sys; from manyheads.cli.app import app; app(['translate', '--help'], standalone_mode=False)\n"
+    script += "sys.exit('manyheads.cli.serve' in sys.modules or 'manyheads.cli.translate' not in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True).returncode == 0
 
 
 TORCH_FREE = """

@@ -2,59 +2,71 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, cast
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from manyheads import __version__
-from manyheads.cli import (
-    answer,
-    classify,
-    data,
-    describe,
-    encode,
-    evaluate,
-    export,
-    import_,
-    inspect,
-    models,
-    recipe,
-    score,
-    serve,
-    shortlist,
-    train,
-    translate,
-    validate,
+
+Command = TyperCommand | TyperGroup
+
+VERBS = (
+    "train",
+    "translate",
+    "evaluate",
+    "score",
+    "inspect",
+    "encode",
+    "classify",
+    "answer",
+    "serve",
+    "export",
+    "import",
+    "models",
+    "shortlist",
+    "describe",
+    "validate",
+    "recipe",
+    "data",
 )
+
+
+class Verbs(TyperGroup):
+    """Takes a verb from the file of its name when it is asked for, so that none waits for what another imports."""
+
+    def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
+        """Return every verb, for the help page."""
+        return list(VERBS)
+
+    def get_command(self, ctx: typer.Context, cmd_name: str) -> Command | None:  # type: ignore[override]
+        """Return a verb; one that is unknown is looked for among all of them, so that the nearest can be suggested."""
+        for verb in (cmd_name,) if cmd_name in VERBS else VERBS:
+            if verb not in self.commands:
+                self.commands[verb] = _load(verb)
+        return cast("Command | None", self.commands.get(cmd_name))
+
+
+def _load(verb: str) -> Command:
+    """Return the command, or the group of commands, that a verb's file holds."""
+    name = "import_" if verb == "import" else verb  # a word of Python's own
+    module = import_module(f"manyheads.cli.{name}")
+    if isinstance(several := getattr(module, "app", None), typer.Typer):
+        return cast("Command", typer.main.get_command(several))
+    single = typer.Typer(add_completion=False)
+    single.command(verb)(getattr(module, name))
+    return cast("Command", typer.main.get_command(single))
+
 
 app = typer.Typer(
     name="manyheads",
+    cls=Verbs,
     help="Train, evaluate and translate with Transformers, and look inside them.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=True,
 )
-
-for verb in (
-    train.train,
-    translate.translate,
-    evaluate.evaluate,
-    score.score,
-    inspect.inspect,
-    encode.encode,
-    classify.classify,
-    answer.answer,
-    serve.serve,
-    export.export,
-    models.models,
-    shortlist.shortlist,
-    describe.describe,
-    validate.validate,
-):
-    app.command()(verb)
-app.command("import")(import_.import_)
-app.add_typer(recipe.app)
-app.add_typer(data.app)
 
 
 def _print_version(asked: bool) -> None:

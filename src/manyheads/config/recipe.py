@@ -10,7 +10,7 @@ import yaml
 
 from manyheads.config.bert import BertRecipe, BertTask
 from manyheads.config.cut import CutSettings
-from manyheads.config.messages import KeyPath, build, key_lines
+from manyheads.config.messages import LOADER, KeyPath, build, key_lines
 from manyheads.config.presets import MODEL_PRESETS
 from manyheads.config.schema import Recipe
 from manyheads.errors import ManyheadsError
@@ -68,7 +68,7 @@ def parse_any_recipe(text: str, changes: Iterable[str] = (), *, origin: str = "r
 def _parse(text: str, *, origin: str) -> tuple[dict[str, Any], dict[KeyPath, int]]:
     """Return the keys and values of YAML text, and the line of each key."""
     try:
-        values = yaml.safe_load(text)
+        values = yaml.load(text, Loader=LOADER)
         lines = key_lines(text, origin=origin)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
