@@ -9,7 +9,7 @@ from functools import cached_property
 from manyheads.config.data import DataSettings, language_tag
 from manyheads.data.detection import Detector
 from manyheads.data.tokenizers import Tokenizer
-from manyheads.errors import ManyheadsError, did_you_mean
+from manyheads.errors import ManyheadsError
 
 
 class Languages:
@@ -54,7 +54,6 @@ class Languages:
             raise ManyheadsError(
                 f"this run does not translate into '{to}', but into {', '.join(self.targets)}.",
                 where="--to",
-                cure=did_you_mean(to, self.targets),
             )
 
     @cached_property
