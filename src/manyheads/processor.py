@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from pathlib import Path
 
 BYTE_PRODUCTS = {"avx512_vnni", "avx_vnni"}  # sums of 8-bit products in 32 bits at once
+
+
+def usable_cores() -> int:
+    """Return how many cores this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def processor_flags(path: Path = Path("/proc/cpuinfo")) -> set[str]:

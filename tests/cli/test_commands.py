@@ -16,6 +16,7 @@ import yaml
 from typer.core import TyperGroup
 
 from manyheads import Translator, __version__
+from manyheads.cli import texts as reading
 from manyheads.config.data import CorpusSettings
 from manyheads.config.recipe import load_recipe, parse_recipe
 from manyheads.data.corpora import open_corpus
@@ -242,9 +243,7 @@ def test_translate_takes_standard_input(process: Command, copy_run: Path):
 
 
 def test_translate_keeps_lines_and_their_order(command: Command, copy_run: Path, monkeypatch: pytest.MonkeyPatch):
-    from manyheads.decoding import translator
-
-    monkeypatch.setattr(translator, "STREAM_LINES", 7)  # several portions
+    monkeypatch.setattr(reading, "FIRST_BLOCK", 5)  # bytes, so that lines are cut between blocks
     pairs = open_corpus(CorpusSettings(task="copy", count=30, options={"max_length": 6, "symbols": 8}), split="valid")
     lines = [pair.source if i % 4 else "" for i, pair in enumerate(pairs.pairs())]
     for batch in (1, 3, 64):

@@ -131,6 +131,14 @@ def test_many_texts_are_encoded_like_one():
     assert tokenizer.encode_all([]) == []
 
 
+def test_many_texts_are_decoded_like_one():
+    tokenizer = train_tokenizers(PAIRS, settings(vocabulary=150)).source
+    rows = [[*tokenizer.encode(pair.source), END] for pair in PAIRS] + [[END], []]
+    assert tokenizer.decode_all(rows, threads=2) == [tokenizer.decode(row) for row in rows]
+    assert tokenizer.decode_all(rows)[-2:] == ["", ""]
+    assert tokenizer.decode_all([]) == []
+
+
 def test_training_again_gives_the_same_model():
     for kind in ("bpe", "unigram"):
         first, second = (train_tokenizers(PAIRS, settings(kind=kind, vocabulary=150)) for _ in range(2))

@@ -123,11 +123,14 @@ class Letters:
     def encode(self, text: str) -> list[int]:
         return [ord(letter) for letter in text.strip()]
 
-    def encode_all(self, texts: Sequence[str]) -> list[list[int]]:
+    def encode_all(self, texts: Sequence[str], *, threads: int = 1) -> list[list[int]]:
         return [self.encode(text) for text in texts]
 
     def decode(self, ids: Sequence[int]) -> str:
         return "".join(chr(one) for one in ids if one != SPECIAL.end)
+
+    def decode_all(self, rows: Sequence[Sequence[int]], *, threads: int) -> list[str]:
+        return [self.decode(ids) for ids in rows]
 
 
 class Both:

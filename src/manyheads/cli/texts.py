@@ -10,7 +10,7 @@ from typing import cast
 
 from manyheads.errors import ManyheadsError
 
-BLOCK = 1 << 16  # bytes of standard input: about a thousand lines
+FIRST_BLOCK, LARGEST_BLOCK = 1 << 14, 1 << 18  # bytes of standard input: some 300 lines are answered soon, then more
 
 
 def lines_of(file: Path | None) -> Iterator[str]:
@@ -28,12 +28,13 @@ def lines_of(file: Path | None) -> Iterator[str]:
 def line_chunks() -> Iterator[list[str]]:
     """Yield the lines of standard input that are there by now, many of a file, one from a keyboard, until it ends."""
     stream = cast(BufferedReader, sys.stdin.buffer)
-    rest, number = b"", 0
-    while block := stream.read1(BLOCK):
+    rest, number, size = b"", 0, FIRST_BLOCK
+    while block := stream.read1(size):
         *lines, rest = (rest + block).split(b"\n")
         if lines:
             yield [_decoded(line, number + i) for i, line in enumerate(lines, start=1)]
             number += len(lines)
+        size = min(2 * size, LARGEST_BLOCK)
     if rest:
         yield [_decoded(rest, number + 1)]
 

@@ -77,8 +77,20 @@ class Tokenizer:
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text that the ids spell; special tokens spell nothing."""
-        text: str = self._processor.decode([int(i) for i in ids if int(i) not in self._controls])
+        text: str = self._processor.decode(self._spelling(ids))
         return text
+
+    def decode_all(self, rows: Sequence[Sequence[int]], *, threads: int = 1) -> list[str]:
+        """Return the texts that many rows of ids spell, several threads at work."""
+        if len(rows) < 2:
+            return [self.decode(ids) for ids in rows]
+        texts: list[str] = self._processor.decode([self._spelling(ids) for ids in rows], num_threads=threads)
+        return texts
+
+    def _spelling(self, ids: Sequence[int]) -> list[int]:
+        """Return the ids that spell something."""
+        silent = self._controls
+        return [one for one in map(int, ids) if one not in silent]
 
     @cached_property
     def _controls(self) -> frozenset[int]:

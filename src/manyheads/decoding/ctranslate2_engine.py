@@ -15,7 +15,6 @@ stale. What CTranslate2 does in another way is brought into line here:
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, get_args
@@ -29,7 +28,7 @@ from manyheads.errors import ManyheadsError
 from manyheads.exchange.ctranslate2 import PORTABLE, WHOLE, Quantization, model_files
 from manyheads.exchange.tree import read_checked
 from manyheads.positions.reach import beyond_table
-from manyheads.processor import sums_bytes_safely
+from manyheads.processor import sums_bytes_safely, usable_cores
 from manyheads.runs.folder import RunFolder
 
 Precision = Literal["float32", "int16", "int8"]
@@ -54,7 +53,7 @@ class CTranslate2Engine:
         self.special = Special(start=self.config.start, end=self.config.end, pad=self.config.pad)
         self._run = run
         self._precision = _supported(precision)
-        self._workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        self._workers = usable_cores()
         self._names = [str(i) for i in range(max(self.config.source_vocabulary, self.config.target_vocabulary))]
         self._positions = FIRST_POSITIONS
         self._opened: dict[Team, ctranslate2.Translator] = {}
@@ -154,7 +153,9 @@ class CTranslate2Engine:
             limit = min(reached, max(limits[row] for row in rows))
             batch = [sources[row] for row in rows]
             promised.update(zip(rows, self._begin(translator, batch, limit, options, prefix, never), strict=True))
-        found = [self._hypotheses(promised[row].result(), options) for row in range(len(sources))]
+        # In the order in which they are computed, so that the first are taken over while the last are at work.
+        taken = {row: self._hypotheses(promised[row].result(), options) for row in order}
+        found = [taken[row] for row in range(len(sources))]
         if reached < most and any(not one.finished and len(one.tokens) == reached for some in found for one in some):
             raise beyond_table(reached + 1, reached)
         return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Self, get_args
 
 from manyheads.config.schema import Recipe
@@ -73,10 +74,16 @@ class TranslationOptions:
         table = positions.maximum - 1 if positions.kind == "learned" else recipe.data.max_length
         return cls(**recipe.decoding.model_dump(), split_above=min(recipe.data.max_length, table))
 
-    def changed(self, changes: Mapping[str, Any]) -> Self:
+    def changed(self, changes: Mapping[str, Any]) -> TranslationOptions:
         """Return these options with a caller's changes; a change to None is none."""
-        known = vars(self)
-        for name in changes:
-            if name not in known:
-                raise ManyheadsError(f"there is no option '{name}'.", cure=did_you_mean(name, known))
-        return replace(self, **{name: value for name, value in changes.items() if value is not None})
+        return _changed(self, tuple(changes.items()))
+
+
+@lru_cache(maxsize=16)  # one text after another is asked for with the same changes
+def _changed(options: TranslationOptions, changes: tuple[tuple[str, Any], ...]) -> TranslationOptions:
+    """Check and make the changes."""
+    known = vars(options)
+    for name, _ in changes:
+        if name not in known:
+            raise ManyheadsError(f"there is no option '{name}'.", cure=did_you_mean(name, known))
+    return replace(options, **{name: value for name, value in changes if value is not None})

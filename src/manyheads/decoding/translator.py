@@ -19,9 +19,11 @@ from manyheads.decoding.languages import Languages
 from manyheads.decoding.options import TranslationOptions
 from manyheads.decoding.splitting import join, split
 from manyheads.errors import ManyheadsError
+from manyheads.processor import usable_cores
 from manyheads.runs.folder import RunFolder
 
 STREAM_LINES = 1024  # read ahead of a stream: enough to sort by length, little enough to answer soon
+LIST_LINES = 8 * STREAM_LINES  # of a list at a time, which nobody waits for the beginning of
 
 
 @dataclass(frozen=True)
@@ -99,13 +101,11 @@ class Translator:
 
     def translations(self, texts: Sequence[str], **changes: Any) -> list[Translation]:  # noqa: ANN401
         """Translate texts and return every candidate with its scores."""
-        return list(self.stream(texts, **changes))
+        return list(self.stream_chunks(_chunks(texts, LIST_LINES), **changes))
 
     def stream(self, texts: Iterable[str], **changes: Any) -> Iterator[Translation]:  # noqa: ANN401
         """Translate texts as they come, in their order, holding only some of them at a time."""
-        remaining = iter(texts)
-        chunks = iter(lambda: list(itertools.islice(remaining, STREAM_LINES)), [])
-        return self.stream_chunks(chunks, **changes)
+        return self.stream_chunks(_chunks(texts, STREAM_LINES), **changes)
 
     def stream_chunks(self, chunks: Iterable[list[str]], **changes: Any) -> Iterator[Translation]:  # noqa: ANN401
         """Translate texts that come several at a time, in their order."""
@@ -124,7 +124,7 @@ class Translator:
 
     def _sources(self, texts: Sequence[str], to: str | None) -> list[Source]:
         """Return texts as the model reads them."""
-        rows = self.tokenizers.source.encode_all(texts)
+        rows = self.tokenizers.source.encode_all(texts, threads=usable_cores())
         tags = [[] for _ in texts] if self.languages is None else self.languages.tag_ids(texts, to)
         return [Source(text, ids, tag) for text, ids, tag in zip(texts, rows, tags, strict=True)]
 
@@ -136,8 +136,11 @@ class Translator:
         rows = [i for i, source in enumerate(sources) if source.ids and i not in skip]
         prefix = self.tokenizers.target.encode(options.prefix) if options.prefix else []
         found = self.engine.search([sources[i].tagged for i in rows], options, prefix=prefix)
-        for row, hypotheses in zip(rows, found, strict=True):
-            results[row] = self._present(sources[row], hypotheses[: options.n_best])
+        kept = [hypotheses[: options.n_best] for hypotheses in found]
+        ids = [one.tokens for hypotheses in kept for one in hypotheses]
+        texts = iter(self.tokenizers.target.decode_all(ids, threads=usable_cores()))
+        for row, hypotheses in zip(rows, kept, strict=True):
+            results[row] = _presented(sources[row], hypotheses, texts)
         return results
 
     def _by_parts(self, source: Source, options: TranslationOptions) -> Translation:
@@ -159,26 +162,33 @@ class Translator:
         warnings = dict.fromkeys(f"in one of {len(parts)} parts, {one.warning}" for one in found if one.warning)
         return Translation(text, [whole] if best else [], "; ".join(warnings) or None)
 
-    def _present(self, source: Source, hypotheses: list[Hypothesis]) -> Translation:
-        """Turn hypotheses into texts; say so if the best one did not come to an end."""
-        candidates = [
-            Candidate(
-                self.tokenizers.target.decode(one.tokens),
-                one.score,
-                one.log_probability,
-                one.tokens,
-                None if one.attention is None else [row[len(source.tag) :] for row in one.attention],
-            )
-            for one in hypotheses
-        ]
-        return Translation(source.text, candidates, _warning(hypotheses[0]))
-
     def score(self, sources: Sequence[str], targets: Sequence[str], *, to: str | None = None) -> list[list[float]]:
         """Return the log-probability of each token of given targets, the end token included; in their order."""
         if len(sources) != len(targets):
             raise ManyheadsError(f"there are {len(sources):,} sources but {len(targets):,} targets.")
         source_ids = [source.tagged for source in self._sources(sources, to)]
         return self.engine.score(source_ids, self.tokenizers.target.encode_all(targets))
+
+
+def _chunks(texts: Iterable[str], size: int) -> Iterator[list[str]]:
+    """Yield texts several at a time."""
+    remaining = iter(texts)
+    return iter(lambda: list(itertools.islice(remaining, size)), [])
+
+
+def _presented(source: Source, hypotheses: list[Hypothesis], texts: Iterator[str]) -> Translation:
+    """Put hypotheses and the texts they spell together; say so if the best one did not come to an end."""
+    candidates = [
+        Candidate(
+            next(texts),
+            one.score,
+            one.log_probability,
+            one.tokens,
+            None if one.attention is None else [row[len(source.tag) :] for row in one.attention],
+        )
+        for one in hypotheses
+    ]
+    return Translation(source.text, candidates, _warning(hypotheses[0]))
 
 
 def _warning(best: Hypothesis) -> str | None:

@@ -19,6 +19,7 @@ from typing import Literal
 import torch
 
 from manyheads.errors import ManyheadsError
+from manyheads.processor import usable_cores
 from manyheads.runs.atomic import remove_leftovers
 from manyheads.runs.card import versions
 from manyheads.runs.loading import fill_parameters
@@ -56,7 +57,7 @@ def thread_count(asked: int) -> int:
     wanted = os.environ.get("OMP_NUM_THREADS", "")
     if wanted.isdecimal() and int(wanted):
         return int(wanted)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return usable_cores()
 
 
 class Trainer:
