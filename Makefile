@@ -17,7 +17,7 @@ help:  ## Show what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
 demo: $(READY)  ## Translate from three languages with the model of the package, and draw its attention
-	$(BIN)/manyheads translate --to en "我今天很忙。" "Je suis étudiant." "$(SENTENCE)"
+	$(BIN)/manyheads translate --to en "我爱中国。" "Je suis étudiant." "$(SENTENCE)"
 	mkdir -p $(DEMO)
 	$(BIN)/manyheads inspect "$(SENTENCE)" --to en --show alignment --out $(DEMO)/attention.png
 	$(BIN)/manyheads inspect "$(SENTENCE)" --to en --out $(DEMO)/heads.html

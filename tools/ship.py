@@ -1,4 +1,4 @@
-"""Put a trained run into the package: its weights in 8 bits, its scores on sentences it never saw, and a card.
+"""Put a trained run into the package: its weights in 8 bits (and 16), its scores on sentences it never saw, and a card.
 
     python tools/ship.py runs/tatoeba --test data/tatoeba-cut --about tools/tatoeba.json
 
@@ -22,6 +22,7 @@ from manyheads.config.recipe import recipe_text
 from manyheads.data.corpora import open_corpus
 from manyheads.data.pairs import Pair
 from manyheads.decoding.translator import Translator
+from manyheads.exchange.tree import source_vectors, target_vectors
 from manyheads.metrics.scores import Scale, Score, measure
 from manyheads.runs.atomic import new_folder
 from manyheads.runs.folder import RunFolder
@@ -76,7 +77,14 @@ def worst(pairs: list[Pair], outputs: list[str]) -> list[tuple[Pair, str]]:
 
 def card(about: dict[str, str], found: list[Result], parameters: int) -> str:
     """Return what people should know before they use the model."""
-    lines = [f"# {about['name']}", "", about["description"], "", f"{parameters:,} parameters, stored in 8 bits.", ""]
+    lines = [
+        f"# {about['name']}",
+        "",
+        about["description"],
+        "",
+        f"{parameters:,} parameters, stored in 8 bits, the vectors of the pieces in 16.",
+        "",
+    ]
     lines += ["## Scores", "", "BLEU on held-out sentences, beam 4.", ""]
     lines += ["| direction | as shipped | as trained | signature |", "|---|---|---|---|"]
     for one in found:
@@ -104,7 +112,9 @@ def main() -> None:
     with new_folder(FOLDER / about["name"]) as draft:
         (draft / "config.json").write_bytes(run.config_file.read_bytes())
         (draft / "recipe.yaml").write_text(recipe_text(run.recipe()), encoding="utf-8")
-        (draft / "model.safetensors").write_bytes(weights_bytes(in_eight_bits(arrays)))
+        # Every token passes through the pieces' vectors twice, as what is read and as what is compared with the output.
+        vectors = {name(run.config()) for name in (source_vectors, target_vectors)} | {"output"}
+        (draft / "model.safetensors").write_bytes(weights_bytes(in_eight_bits(arrays, finer=vectors)))
         shutil.copytree(run.tokenizer_folder, draft / "tokenizer")
         found = list(results(run, draft, options.test))
         (draft / "card.md").write_text(card(about, found, parameters), encoding="utf-8")

@@ -31,7 +31,7 @@ def about() -> Shipped:
 
 
 def test_it_translates_from_three_languages(box: Translator):
-    assert box.translate("我今天很忙。") in ("I'm busy today.", "I am busy today.")
+    assert box.translate("我爱中国。") == "I love China."
     assert box.translate("Je suis étudiant.") in ("I am a student.", "I'm a student.")
     tired = box.translate("Ich bin müde, weil ich zu viel gearbeitet habe.")
     assert "tired" in tired and "because" in tired and "worked" in tired

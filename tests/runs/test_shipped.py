@@ -98,3 +98,12 @@ def test_eight_bits_are_within_half_a_step_and_only_for_matrices(tmp_path: Path)
     assert (np.abs(found["a.weight"] - arrays["a.weight"]) <= step / 2 + 1e-7).all()
     assert (found["zeros"] == 0).all()
     assert (found["a.bias"] == arrays["a.bias"]).all()
+
+
+def test_what_is_to_be_finer_is_kept_in_16_bits(tmp_path: Path):
+    arrays = {name: np.random.default_rng(1).normal(size=(7, 5)).astype(np.float32) for name in ("a", "b")}
+    (tmp_path / "w.safetensors").write_bytes(weights_bytes(in_eight_bits(arrays, finer=["b"])))
+    found = read_weights(tmp_path / "w.safetensors")
+    assert {array.dtype for array in found.values()} == {np.dtype(np.float32)}
+    assert (found["b"] == arrays["b"].astype(np.float16)).all()
+    assert (found["a"] != arrays["a"]).any()

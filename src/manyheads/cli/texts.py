@@ -10,7 +10,7 @@ from typing import cast
 
 from manyheads.errors import ManyheadsError
 
-FIRST_BLOCK, LARGEST_BLOCK = 1 << 14, 1 << 18  # bytes of standard input: some 300 lines are answered soon, then more
+FIRST_BLOCK, LARGEST_BLOCK = 1 << 16, 1 << 18  # bytes of standard input: a thousand lines are answered soon, then more
 
 
 def lines_of(file: Path | None) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -31,12 +31,15 @@ def read_weights(path: Path) -> Arrays:
         return _widened({name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118 (not a dictionary)
 
 
-def in_eight_bits(arrays: Arrays) -> Arrays:
-    """Return the arrays with every matrix in 8 bits and, beside it, the scale of each of its rows."""
+def in_eight_bits(arrays: Arrays, *, finer: Collection[str] = ()) -> Arrays:
+    """Return the arrays with every matrix in 8 bits and, beside it, the scale of each of its rows; the finer in 16."""
     narrow: Arrays = {}
     for name, array in arrays.items():
         if array.ndim != 2:
             narrow[name] = array
+            continue
+        if name in finer:
+            narrow[name] = array.astype(np.float16)
             continue
         rows = array.astype(np.float32)
         scale = np.maximum(np.abs(rows).max(axis=1), np.finfo(np.float32).tiny) / LARGEST
@@ -48,8 +51,10 @@ def in_eight_bits(arrays: Arrays) -> Arrays:
 def _widened(arrays: Arrays) -> Arrays:
     """Undo `in_eight_bits`, to the last step of rounding."""
     scales = {name: arrays[name + SCALE].astype(np.float32)[:, None] for name in arrays if name + SCALE in arrays}
+    if not scales:
+        return arrays
     return {
-        name: array.astype(np.float32) * scales[name] if name in scales else array
+        name: array.astype(np.float32) * scales.get(name, np.float32(1))
         for name, array in arrays.items()
         if not (name.endswith(SCALE) and name.removesuffix(SCALE) in scales)
     }
