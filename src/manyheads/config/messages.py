@@ -16,7 +16,7 @@ from pydantic_core import ErrorDetails
 
 from manyheads.errors import ManyheadsError, did_you_mean
 
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C, where PyYAML has it, is ten times faster
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C, where PyYAML has it, is several times faster
 KeyPath = tuple[str, ...]
 Section = TypeVar("Section", bound=BaseModel)
 
