@@ -15,6 +15,9 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils import flop_counter
+
+from manyheads.memory import keep_freed_memory
 
 WIDTH, HEADS, INNER, BATCH = 256, 4, 1024, 1
 LONGEST = 32768
@@ -26,43 +29,44 @@ OURS: dict[str, dict[str, Any]] = {
     "bigbird": {"kind": "bigbird", "block": 64, "random_blocks": 3},
     "performer": {"kind": "performer", "features": 256},
     "linear": {"kind": "linear"},
-    "linformer": {"kind": "linformer", "rank": 256, "length": LONGEST},
+    "linformer": {"kind": "linformer", "rank": 256},  # learned for the length at hand, as the peer's
     "hashing": {"kind": "hashing", "chunk": 64, "rounds": 2},
 }
 
 
-def attention(name: str) -> nn.Module:
-    """Return our self-attention of a kind, as a model has it."""
+def attention(name: str, length: int) -> nn.Module:
+    """Return our self-attention of a kind, as a model for sequences of a length has it."""
     from manyheads.config.model import AttentionSettings, ModelSettings
     from manyheads.models.transformer import self_attention
 
+    learned = {"length": length} if name == "linformer" else {}
     settings = ModelSettings(
         width=WIDTH,
         heads=HEADS,
-        attention=AttentionSettings(**OURS[name]),
+        attention=AttentionSettings(**OURS[name], **learned),
         decoder_attention=AttentionSettings(),
     )
     return self_attention(settings, 0, causal=False)
 
 
-def our_layer(name: str) -> Callable[[Tensor], Tensor]:
+def our_layer(name: str, length: int) -> Callable[[Tensor], Tensor]:
     """Return one whole encoder layer with an attention of a kind."""
     from manyheads.attention.masks import EVERYTHING
     from manyheads.layers.encoder import EncoderLayer
     from manyheads.layers.feed_forward import FeedForward
 
-    inside = attention(name)
+    inside = attention(name, length)
     layer = EncoderLayer(inside, FeedForward(WIDTH, INNER), dropout=0.0, order="pre")
     if name == "full with weights":
         inside.observer = lambda weights: None
     return lambda inputs: layer(inputs, EVERYTHING)
 
 
-def our_attention(name: str) -> Callable[[Tensor], Tensor]:
+def our_attention(name: str, length: int) -> Callable[[Tensor], Tensor]:
     """Return our attention alone, with its projections."""
     from manyheads.attention.masks import EVERYTHING
 
-    inside = attention(name)
+    inside = attention(name, length)
     return lambda inputs: inside(inputs, EVERYTHING)
 
 
@@ -180,23 +184,30 @@ PEERS: dict[str, tuple[str, Callable[..., Callable[[Tensor], Tensor]]]] = {
     "linear-attention-transformer": ("linear", linear_attention_transformer),
 }
 """A library's attention, and ours that does the same."""
+FUSED: dict[Any, Callable[..., int]] = {  # PyTorch's counter does not know what it has for processors
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: lambda queries, keys, values, *_, **__: (
+        flop_counter.sdpa_flop_count(queries, keys, values)
+    ),
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward: lambda back, queries, keys, values, *_, **__: (
+        flop_counter.sdpa_backward_flop_count(back, queries, keys, values)
+    ),
+}
 
 
 def build(name: str, length: int) -> Callable[[Tensor], Tensor]:
     """Return what is measured: `layer: window`, `attention: window`, or the name of a peer."""
     part, _, kind = name.partition(": ")
     if part == "layer":
-        return our_layer(kind)
+        return our_layer(kind, length)
     if part == "attention":
-        return our_attention(kind)
+        return our_attention(kind, length)
     maker = PEERS[name][1]
     return maker(length) if name == "linformer" else maker()
 
 
 def measure(name: str, length: int, *, backward: bool) -> dict[str, Any]:
     """Return the median seconds of some calls, the peak of memory above what was there before, and the FLOPs of one."""
-    from torch.utils.flop_counter import FlopCounterMode
-
+    keep_freed_memory()  # as `manyheads train` does, for everybody alike
     torch.manual_seed(1)
     work = build(name, length)
     inputs = torch.randn(BATCH, length, WIDTH, requires_grad=backward)
@@ -215,7 +226,7 @@ def measure(name: str, length: int, *, backward: bool) -> dict[str, Any]:
         begin = time.perf_counter()
         once()
         seconds.append(time.perf_counter() - begin)
-    with FlopCounterMode(display=False) as counter:
+    with flop_counter.FlopCounterMode(display=False, custom_mapping=FUSED) as counter:
         once()
     return {"seconds": statistics.median(seconds), "peak_bytes": peak * 1024, "flops": counter.get_total_flops()}
 

@@ -512,6 +512,23 @@ def test_everything_can_be_done_with_the_keyboard_alone(visit: Visit):
     expect(page.locator(".tree .node.traced")).not_to_have_count(0)
 
 
+def test_a_focused_word_keeps_the_focus_when_another_layer_arrives(visit: Visit, server: StandIn):
+    page = visit.open(q=TEXT, kind="encoder")
+    wait_for_view(page, "attention")
+    held = []
+    page.route("**/inspect", lambda route: held.append(route), times=1)
+    with page.expect_request("**/inspect"):
+        page.get_by_role("group", name="Layer").get_by_role("radio", name="2").check(force=True)
+    tab_to(page, "#keys [role=option]")
+    page.keyboard.press("ArrowDown")
+    held[0].continue_()
+    wait_for_view(page, "attention")
+    assert server.bodies("/inspect")[-1]["layer"] == 1
+    expect(page.locator("#keys [role=option]:focus")).to_have_attribute("aria-label", "“animal”")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#readout")).to_contain_text("“animal” looks most at")
+
+
 @pytest.mark.parametrize(("scheme", "words"), [("light", 5), ("dark", 5), ("light", 150)])
 @pytest.mark.parametrize("view", VIEWS)
 def test_an_accessibility_checker_finds_nothing(browser: Browser, server: StandIn, view: str, scheme: str, words: int):

@@ -124,9 +124,8 @@ def averages(sums: Tensor) -> Tensor:
 
 
 def _quotient(above: Tensor, below: Tensor) -> Tensor:
-    """Return above / below, and zeros where nothing was seen."""
-    nothing = below <= 0.0
-    return torch.where(nothing, 0.0, above / below.masked_fill(nothing, 1.0))
+    """Return above / below, and where nothing was seen, so that both are zero, zeros."""
+    return above / below.masked_fill(below <= 0.0, 1.0)
 
 
 def _causal(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:

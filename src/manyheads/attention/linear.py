@@ -17,8 +17,13 @@ class LinearAttention(KernelAttention):
 
     def query_features(self, queries: Tensor) -> Tensor:
         """Return φ(q), as wide as the head."""
-        return F.elu(queries) + 1.0
+        return _positive(queries)
 
     def key_features(self, keys: Tensor) -> Features:
         """Return φ(k), as wide as the head."""
-        return Features(F.elu(keys) + 1.0)
+        return Features(_positive(keys))
+
+
+def _positive(vectors: Tensor) -> Tensor:
+    """Return elu(x) + 1; in place, on a copy, since elu's derivative follows from its result without an exponential."""
+    return F.elu(vectors.clone(), inplace=True) + 1.0

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from manyheads.attention.masks import Mask
@@ -39,17 +40,15 @@ class LinformerAttention(Mechanism):
     ) -> Tensor:
         """Return the outputs [B, H, T, Dh] of queries [B, H, T, Dh] over keys and values [B, H, S, Dh]."""
         assert positions is None, "the configuration refuses this before a model is built"
-        mixed = self._mixing(self.values, values, mask) @ values
-        return self._weights(queries, keys, mask) @ mixed
+        mixed_keys = _mixed(keys, self._mixing(self.keys, keys, mask))
+        mixed_values = _mixed(values, self._mixing(self.values, values, mask))
+        return F.scaled_dot_product_attention(queries, mixed_keys, mixed_values)
 
     def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: RelativeTerm | None = None) -> Tensor:
         """Return what each value is multiplied by in all, softmax(…)·F [B, H, T, S]; rows need not sum to 1."""
-        return self._weights(queries, keys, mask) @ self._mixing(self.values, keys, mask)
-
-    def _weights(self, queries: Tensor, keys: Tensor, mask: Mask) -> Tensor:
-        """Return the weights of the k mixtures [B, H, T, k]."""
-        mixed = self._mixing(self.keys, keys, mask) @ keys
-        return (queries @ mixed.transpose(-2, -1) / math.sqrt(queries.shape[-1])).softmax(dim=-1)
+        mixed_keys = _mixed(keys, self._mixing(self.keys, keys, mask))
+        scores = queries @ mixed_keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])
+        return scores.softmax(dim=-1) @ self._mixing(self.values, keys, mask)
 
     def _mixing(self, mixtures: Tensor, like: Tensor, mask: Mask) -> Tensor:
         """Return the columns [B or 1, H or 1, k, S] for a sequence like [B, H, S, Dh]; padding has none."""
@@ -59,3 +58,12 @@ class LinformerAttention(Mechanism):
             raise beyond_table(count, self.length, where="model.attention.length")
         columns = mixtures[None, :, :, :count]
         return columns if mask.valid is None else columns * mask.valid[:, None, None, :]
+
+
+def _mixed(vectors: Tensor, columns: Tensor) -> Tensor:
+    """Return the mixtures [B, H, k, Dh] of vectors [B, H, S, Dh] by columns [B or 1, H or 1, k, S]."""
+    if columns.shape[1] > 1:
+        return columns @ vectors
+    batch, heads, _, width = vectors.shape  # heads that share their columns are mixed by one product
+    together = columns[:, 0] @ vectors.transpose(1, 2).flatten(2)
+    return together.view(batch, -1, heads, width).transpose(1, 2)

@@ -52,6 +52,7 @@ def train(
     import torch
 
     from manyheads.config.schema import Recipe
+    from manyheads.memory import keep_freed_memory
     from manyheads.runs.folder import RunFolder
     from manyheads.runs.loading import choose_device
     from manyheads.training.distributed import World
@@ -60,6 +61,7 @@ def train(
 
     threads = thread_count(settings.training.threads)
     torch.set_num_threads(threads)
+    keep_freed_memory()
     world = World.from_environment(choose_device(device))
     reporter = Reporter(quiet=not world.is_main)
     with world.joined():

@@ -8,7 +8,8 @@
 | `observing` | searches whose results can be looked at |
 | `rescoring` | the log-probability of a given target |
 | `torch_engine` | every model and every option, on PyTorch |
-| `int8` | 8-bit linear layers for it |
+| `packing` | linear layers laid out for it |
+| `int8` | those with 8 bits |
 | `ctranslate2_engine` | the fast engine for processors, without torch |
 | `engines` | which of the two translates |
 | `translator` | texts in, texts out |

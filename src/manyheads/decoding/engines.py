@@ -6,12 +6,15 @@ import sys
 from collections.abc import Sequence
 from functools import cached_property
 from importlib.util import find_spec
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from manyheads.decoding.hypothesis import Hypothesis
 from manyheads.decoding.options import TranslationOptions
 from manyheads.errors import ManyheadsError, did_you_mean
 from manyheads.runs.folder import RunFolder
+
+if TYPE_CHECKING:
+    from manyheads.decoding.torch_engine import TorchEngine
 
 EngineName = Literal["auto", "torch", "ctranslate2"]
 Precision = Literal["float32", "int16", "int8"]
@@ -133,9 +136,10 @@ def _has_graphics_card(device: str) -> bool:
     return bool(ctranslate2.get_cuda_device_count())
 
 
-def torch_engine(run: RunFolder, device: str, precision: Precision = "float32") -> Engine:
+def torch_engine(run: RunFolder, device: str, precision: Precision = "float32") -> TorchEngine:
     """Load a run's model on PyTorch."""
-    from manyheads.decoding.int8 import with_int8_linears
+    from manyheads.decoding.int8 import Int8Linear
+    from manyheads.decoding.packing import PackedLinear, can_pack, with_linears
     from manyheads.decoding.torch_engine import TorchEngine
     from manyheads.runs.loading import choose_device, load_model
 
@@ -147,4 +151,8 @@ def torch_engine(run: RunFolder, device: str, precision: Precision = "float32") 
             f"the torch engine has int8 on processors only, not on {place}.", where="--precision", cure="Leave it out."
         )
     model = load_model(run, device=place)
-    return TorchEngine(with_int8_linears(model) if precision == "int8" else model, run.config())
+    if precision == "int8":
+        model = with_linears(model, Int8Linear)
+    elif place.type == "cpu" and can_pack():
+        model = with_linears(model, PackedLinear)
+    return TorchEngine(model, run.config())

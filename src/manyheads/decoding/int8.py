@@ -17,8 +17,6 @@ import warnings
 import torch
 from torch import Tensor, nn
 
-from manyheads.attention.multi_head import MultiHeadAttention
-from manyheads.models.interface import SequenceToSequence
 from manyheads.processor import sums_bytes_safely
 
 
@@ -42,35 +40,3 @@ class Int8Linear(nn.Module):
             inputs, self._packed, reduce_range=self._seven_bits
         )
         return outputs
-
-
-class Int8Attention(MultiHeadAttention):
-    """Another attention's heads with 8-bit projections; each is made when it is first asked for."""
-
-    def __init__(self, exact: MultiHeadAttention) -> None:
-        nn.Module.__init__(self)  # all its parts are the exact one's: no weights are drawn
-        self.width, self.heads = exact.width, exact.heads
-        self.mechanism, self.positions = exact.mechanism, exact.positions
-        self.inputs, self.inputs_bias = exact.inputs, exact.inputs_bias
-        self.output = Int8Linear(exact.output.weight, exact.output.bias)  # type: ignore[assignment]
-        self._projections: dict[tuple[int, int], Int8Linear] = {}
-
-    def _apply_inputs(self, inputs: Tensor, first: int, last: int) -> Tensor:
-        """Apply the projections first…last to [B, T, D]: [B, T, (last - first)·D]."""
-        if (first, last) not in self._projections:
-            self._projections[first, last] = Int8Linear(*self._input_rows(first, last))
-        projected: Tensor = self._projections[first, last](inputs)
-        return projected
-
-
-def with_int8_linears(model: SequenceToSequence) -> SequenceToSequence:
-    """Replace the model's linear layers, those inside its attentions and its output layer by 8-bit ones."""
-    for parent in list(model.modules()):
-        for name, part in list(parent.named_children()):
-            if type(part) is MultiHeadAttention:
-                setattr(parent, name, Int8Attention(part))
-            elif type(part) is nn.Linear:
-                setattr(parent, name, Int8Linear(part.weight, part.bias))
-    # A method, and not a part of the model: a name that the class has defined is never looked up among its parts.
-    model.logits = Int8Linear(model.output_vectors, model.output_bias).forward  # type: ignore[method-assign, assignment]
-    return model

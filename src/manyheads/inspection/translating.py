@@ -12,10 +12,10 @@ from torch import Tensor
 from manyheads.attention.recording import record_attention
 from manyheads.decoding.beam import beam_search
 from manyheads.decoding.constraints import Constraints
+from manyheads.decoding.engines import torch_engine
 from manyheads.decoding.hypothesis import Hypothesis, make_hypothesis
 from manyheads.decoding.languages import Languages
 from manyheads.decoding.options import TranslationOptions
-from manyheads.decoding.torch_engine import TorchEngine
 from manyheads.errors import ManyheadsError
 from manyheads.inspection.beam_tree import BeamTree, BeamWatcher, Leaf
 from manyheads.inspection.kinds import Kind, attention_names
@@ -24,7 +24,6 @@ from manyheads.inspection.steps import Done, Step, greedy_steps
 from manyheads.inspection.views import Array, Everything
 from manyheads.models.interface import Tokens
 from manyheads.runs.folder import RunFolder
-from manyheads.runs.loading import choose_device, load_model
 
 REMEMBERED = 64  # searches; whoever looks at one layer after the other need not wait for the same search again
 
@@ -33,8 +32,7 @@ class Translating:
     """A run's translator, seen from inside. It always computes on PyTorch, with the run's own decoding options."""
 
     def __init__(self, run: RunFolder, *, device: str) -> None:
-        config = run.config()
-        self._engine = TorchEngine(load_model(run, device=choose_device(device)), config)
+        self._engine = torch_engine(run, device)
         self._tokenizers = run.tokenizers()
         recipe = run.recipe()
         self._options = TranslationOptions.from_recipe(recipe)

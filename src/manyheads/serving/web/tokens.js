@@ -60,12 +60,13 @@ export function createTokenColumn({ id, onHover, onChoose, onLeave, onAcross }) 
     focus,
 
     /**
-     * Show other tokens.
+     * Show other tokens. The same ones, as in another layer, keep their places and with them the focus.
      * @param {string} label what the column is
      * @param {string[]} tokens
      */
     show(label, tokens) {
       element.setAttribute("aria-label", label);
+      if (tokens.length === options.length && tokens.every((token, at) => token === options[at].title)) return;
       marked = -1;
       options = tokens.map((token, index) =>
         make("div", { class: "token", role: "option", tabindex: index === 0 ? 0 : -1, "aria-selected": "false",

@@ -1,0 +1,62 @@
+"""Packed linear layers compute the same, whatever the inputs' layout, and a whole model of them stays itself."""
+
+import copy
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from helpers import VOCABULARY, batch_of, greatest_difference, tiny
+from manyheads.attention.recording import record_attention
+from manyheads.decoding.int8 import Int8Linear
+from manyheads.decoding.packing import PackedAttention, PackedLinear, can_pack, with_linears
+
+ROWS = [[4, 5, 6], [7], [8, 9, 10, 4, 4]]
+packs = pytest.mark.skipif(not can_pack(), reason="PyTorch has no packed linear layers on this processor")
+ERRORS = {PackedLinear: 1e-5, Int8Linear: 0.05}  # of the greatest logit
+each_kind = pytest.mark.parametrize("make_linear", [pytest.param(PackedLinear, marks=packs), Int8Linear])
+
+
+@packs
+@pytest.mark.parametrize("bias", [None, torch.linspace(-1, 1, 24)])
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        torch.randn(16),
+        torch.randn(1, 16),
+        torch.randn(2, 5, 16),
+        torch.randn(2, 0, 16),
+        torch.randn(2, 16, 5).transpose(1, 2),
+        torch.randn(2, 5, 32)[..., ::2],
+    ],
+    ids=["vector", "row", "rows", "none", "transposed", "every second"],
+)
+def test_a_packed_layer_is_the_layer(inputs: torch.Tensor, bias: torch.Tensor | None):
+    weight = torch.randn(16, 24).T  # transposed, as no layer of ours is
+    found, expected = PackedLinear(weight, bias)(inputs), F.linear(inputs, weight, bias)
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+@each_kind
+def test_a_model_stays_close_to_itself(make_linear: type[PackedLinear | Int8Linear], norm: str):
+    exact = tiny(norm)
+    packed = with_linears(copy.deepcopy(exact), make_linear)
+    source, target = batch_of(ROWS), torch.tensor([[2, 4, 5], [2, 9, 8], [2, 7, 7]])
+    with torch.inference_mode():
+        wanted, found = (one.logits(one.decode(target, one.encode(source))) for one in (exact, packed))
+    assert found.shape == (3, 3, VOCABULARY)
+    assert greatest_difference(found, wanted) / wanted.abs().max() < ERRORS[make_linear]
+
+
+@each_kind
+def test_every_layer_is_replaced_and_attention_can_still_be_recorded(make_linear: type[PackedLinear | Int8Linear]):
+    packed = with_linears(copy.deepcopy(tiny()), make_linear)
+    kinds = {type(part) for part in packed.modules()}
+    assert PackedAttention in kinds
+    assert torch.nn.Linear not in kinds
+    with torch.inference_mode(), record_attention(packed) as recording:
+        packed.decode(torch.tensor([[2, 4]]), packed.encode(batch_of([[4, 5]])))
+    assert len(recording) == 2 + 2 * 2
+    for weights in recording.values():
+        assert torch.allclose(weights.sum(dim=-1), torch.ones(()), atol=1e-5)
