@@ -44,14 +44,13 @@ class HashingAttention(Mechanism):
         assert positions is None, "the configuration refuses this before a model is built"
         if self._is_one_chunk(queries, keys):
             return self._full(queries, keys, mask) @ values
-        rounds = _Rounds([self._round(queries, keys, mask, number) for number in range(self.rounds)])
-        return _without_padding(averages(rounds.sums(with_one(values))), mask)
+        return _without_padding(averages(self._rounds(queries, keys, mask).sums(with_one(values))), mask)
 
     def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: RelativeTerm | None = None) -> Tensor:
         """Return the weights [B, H, T, S] of all rounds together."""
         if self._is_one_chunk(queries, keys):
             return self._full(queries, keys, mask)
-        found = _Rounds([self._round(queries, keys, mask, number) for number in range(self.rounds)]).dense()
+        found = self._rounds(queries, keys, mask).dense()
         return _without_padding(found / found.sum(dim=-1, keepdim=True), mask)
 
     def _is_one_chunk(self, queries: Tensor, keys: Tensor) -> bool:
@@ -68,19 +67,22 @@ class HashingAttention(Mechanism):
         weights = (scores + rendered.forbidden).softmax(dim=-1)
         return weights if rendered.blind is None else weights.masked_fill(rendered.blind, 0.0)
 
-    def _round(self, queries: Tensor, keys: Tensor, mask: Mask, number: int) -> _Round:
-        """Hash, sort, and compare within buckets."""
+    def _rounds(self, queries: Tensor, keys: Tensor, mask: Mask) -> _Rounds:
+        """Hash, sort and compare as often as asked, each time with other random vectors."""
         length = queries.shape[-2]
         whole = -(-length // self.chunk) * self.chunk
         valid = torch.ones(1, length, dtype=torch.bool, device=queries.device) if mask.valid is None else mask.valid
         valid = padded(valid, whole, dim=1)[:, None]  # [B or 1, 1, n]
-        own = padded(queries, whole, dim=2)
-        buckets = torch.where(valid, self._buckets(own, number), whole)  # what is no key comes last
-        order = (buckets * whole + torch.arange(whole, device=queries.device)).argsort(dim=-1)  # [B, H, n]
-        chunks = _Chunks(order, self.chunk, length)
-        near = chunks.neighbours(chunks.sort(_directions(padded(keys, whole, dim=2))))
-        own = chunks.blocks(chunks.sort(own / math.sqrt(queries.shape[-1])))
-        return _Round(chunks, own, near, chunks.forbidden(buckets, causal=mask.causal, dtype=own.dtype))
+        own, known = padded(queries / math.sqrt(queries.shape[-1]), whole, 2), padded(_directions(keys), whole, 2)
+        found = []
+        for number in range(self.rounds):
+            buckets = torch.where(valid, self._buckets(own, number), whole)  # what is no key comes last
+            order = (buckets * whole + torch.arange(whole, device=queries.device)).argsort(dim=-1)  # [B, H, n]
+            chunks = _Chunks(order, self.chunk, length)
+            forbidden = chunks.forbidden(buckets, causal=mask.causal, dtype=own.dtype)
+            near = chunks.neighbours(chunks.sort(known))
+            found.append(_Round(chunks, chunks.blocks(chunks.sort(own)), near, forbidden))
+        return _Rounds(found)
 
     def _buckets(self, vectors: Tensor, number: int) -> Tensor:
         """Return the bucket of each vector [B, H, n], about as many buckets as chunks."""
@@ -167,13 +169,18 @@ class _Rounds:
 
     def sums(self, values: Tensor) -> Tensor:
         """Return the values [B, H, n, D] added up by similarity in all rounds."""
-        found = [factor * one.sums(values) for factor, one in zip(self._factors, self._rounds, strict=True)]
-        return torch.stack(found).sum(dim=0)
+        return self._total([one.sums(values) for one in self._rounds])
 
     def dense(self) -> Tensor:
         """Return the similarities of all rounds as one matrix [B, H, n, n]."""
-        found = [factor * one.dense() for factor, one in zip(self._factors, self._rounds, strict=True)]
-        return torch.stack(found).sum(dim=0)
+        return self._total([one.dense() for one in self._rounds])
+
+    def _total(self, found: list[Tensor]) -> Tensor:
+        """Add up what the rounds found, on their common scale."""
+        total = self._factors[0] * found[0]
+        for factor, one in zip(self._factors[1:], found[1:], strict=True):
+            total = total + factor * one
+        return total
 
 
 def _rows(order: Tensor) -> Tensor:

@@ -48,13 +48,12 @@ class LongformerAttention(MultiHeadAttention):
         count = min(max(0, self.global_tokens - start), inputs.shape[1])
         if count == 0:
             return super()._heads(inputs, mask, cache)
-        queries, seen = self._global_projections(inputs, start)
+        last = count if mask.causal else inputs.shape[1]
+        queries, seen = self._global_projections(inputs[:, :last], count, start)
         if cache is not None:
             assert isinstance(cache, TwoCaches)
             seen = cache.wide.append(seen)
-        last = start + count if mask.causal else seen.keys.shape[2]
-        keys, values = (one[:, :, :last] for one in seen)
-        wide, weights = at_the_beginning(queries[:, :, :count], keys, values, mask, self._term, start=start)
+        wide, weights = at_the_beginning(queries, seen.keys, seen.values, mask, self._term, start=start)
         observer = self.observer
         if observer is not None:
             self.observer = lambda narrow: observer(
@@ -66,14 +65,20 @@ class LongformerAttention(MultiHeadAttention):
             self.observer = observer
         return torch.cat((wide, narrow[:, :, count:]), dim=2)
 
-    def _global_projections(self, inputs: Tensor, start: int) -> tuple[Tensor, KeysValues]:
-        """Return queries, keys and values [B, H, T, Dh] of inputs [B, T, D] that stand at start, start + 1, …."""
-        projected = F.linear(inputs, self.global_inputs, self.global_inputs_bias)
-        parts = projected.view(*inputs.shape[:2], 3, self.heads, self.width // self.heads)
-        queries, keys, values = parts.permute(2, 0, 3, 1, 4).unbind()
+    def _global_projections(self, inputs: Tensor, count: int, start: int) -> tuple[Tensor, KeysValues]:
+        """Return queries of the first `count` inputs [B, T, D], keys and values of all; the first stands at `start`."""
+        (queries,) = self._globally(inputs[:, :count], 0, 1)
+        keys, values = self._globally(inputs, 1, 3)
         if isinstance(self.positions, RotaryPositions):
             queries, keys = self.positions(queries, start), self.positions(keys, start)
         return queries, KeysValues(keys, values)
+
+    def _globally(self, inputs: Tensor, first: int, last: int) -> tuple[Tensor, ...]:
+        """Apply the global projections first…last of (query, key, value) to [B, T, D]: one [B, H, T, Dh] each."""
+        rows = slice(first * self.width, last * self.width)
+        projected = F.linear(inputs, self.global_inputs[rows], self.global_inputs_bias[rows])
+        parts = projected.view(*inputs.shape[:2], last - first, self.heads, self.width // self.heads)
+        return parts.permute(2, 0, 3, 1, 4).unbind()
 
 
 class TwoCaches(Cache):
