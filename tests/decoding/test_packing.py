@@ -25,16 +25,34 @@ each_kind = pytest.mark.parametrize("make_linear", [pytest.param(PackedLinear, m
         torch.randn(16),
         torch.randn(1, 16),
         torch.randn(2, 5, 16),
+        torch.randn(19, 16),
+        torch.randn(7, 100, 16),
         torch.randn(2, 0, 16),
         torch.randn(2, 16, 5).transpose(1, 2),
         torch.randn(2, 5, 32)[..., ::2],
     ],
-    ids=["vector", "row", "rows", "none", "transposed", "every second"],
+    ids=["vector", "row", "rows", "two blocks of rows", "many rows", "none", "transposed", "every second"],
 )
 def test_a_packed_layer_is_the_layer(inputs: torch.Tensor, bias: torch.Tensor | None):
     weight = torch.randn(16, 24).T  # transposed, as no layer of ours is
     found, expected = PackedLinear(weight, bias)(inputs), F.linear(inputs, weight, bias)
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
+
+
+@packs
+def test_there_is_a_kernel_for_a_few_numbers_of_rows_alone(monkeypatch: pytest.MonkeyPatch):
+    layer, seen = PackedLinear(torch.randn(8, 16), None), set()
+    real = torch.ops.mkldnn._linear_pointwise.default
+
+    def counted(rows: torch.Tensor, *others: object) -> torch.Tensor:
+        seen.add(len(rows))
+        found: torch.Tensor = real(rows, *others)
+        return found
+
+    monkeypatch.setattr(torch.ops.mkldnn._linear_pointwise, "default", counted)
+    for count in range(300):
+        assert layer(torch.randn(count, 16)).shape == (count, 8)
+    assert seen == {1, 2, 4, 8, *range(16, 129, 16)}
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])

@@ -6,6 +6,9 @@ than its neighbours'.
 
 from __future__ import annotations
 
+from typing import Any
+
+import torch
 import torch.nn.functional as F
 from torch import Tensor
 
@@ -25,5 +28,24 @@ class LinearAttention(KernelAttention):
 
 
 def _positive(vectors: Tensor) -> Tensor:
-    """Return elu(x) + 1; in place, on a copy, since elu's derivative follows from its result without an exponential."""
-    return F.elu(vectors.clone(), inplace=True) + 1.0
+    """Return elu(x) + 1."""
+    found: Tensor = _Positive.apply(vectors)  # type: ignore[no-untyped-call]
+    return found
+
+
+class _Positive(torch.autograd.Function):
+    """elu(x) + 1, whose derivative is the smaller of itself and 1, so nothing else need be remembered."""
+
+    @staticmethod
+    def forward(context: Any, vectors: Tensor) -> Tensor:  # noqa: ANN401
+        """Compute it."""
+        found = F.elu(vectors).add_(1.0)
+        context.save_for_backward(found)
+        return found
+
+    @staticmethod
+    def backward(context: Any, *gradients: Tensor) -> Tensor:  # noqa: ANN401
+        """Multiply by its derivative."""
+        (found,) = context.saved_tensors
+        back: Tensor = gradients[0] * found.clamp(max=1.0)
+        return back

@@ -2,11 +2,12 @@
 
 A decoding step multiplies a few rows by every weight of the model. The general product of PyTorch's library takes
 weights as they lie and is slow at so few rows; oneDNN, which PyTorch brings along, has kernels for weights that were
-put into blocks beforehand. The sums are the same up to their last digits, and so are the models, layer by layer:
+put into blocks beforehand. It writes and keeps a kernel for every number of rows, half a megabyte each, so rows are
+filled up to one of a few numbers, and many rows take the general product as ever.
 
     model = with_linears(model, PackedLinear)
 
-`PackedLinear` keeps the weights as they are; those of `int8` have 8 bits.
+The sums are the same up to their last digits. `PackedLinear` keeps the weights as they are; `int8` gives them 8 bits.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ import platform
 from collections.abc import Callable
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from manyheads.attention.multi_head import MultiHeadAttention
 from manyheads.models.interface import SequenceToSequence
 
+MOST_ROWS = 128  # that packed weights are for
 MakeLinear = Callable[[Tensor, Tensor | None], nn.Module]
 """Makes a layer from [..., C] to [..., R] of weights [R, C] and a bias [R]."""
 
@@ -31,17 +34,29 @@ def can_pack() -> bool:
 
 
 class PackedLinear(nn.Module):
-    """A linear layer for inference whose weights [R, C] are laid out in oneDNN's blocks."""
+    """A linear layer for inference whose weights [R, C] also lie in oneDNN's blocks, for few rows."""
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         super().__init__()
-        self._bias = None if bias is None else bias.detach()
-        self._packed = torch.ops.mkldnn._reorder_linear_weight(weight.detach().contiguous(), None)
+        self._weight, self._bias = weight.detach(), None if bias is None else bias.detach()
+        self._packed = torch.ops.mkldnn._reorder_linear_weight(self._weight.contiguous(), None)
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Return [..., R] for inputs [..., C]."""
-        outputs: Tensor = torch.ops.mkldnn._linear_pointwise.default(inputs, self._packed, self._bias, "none", [], "")
-        return outputs
+        rows = inputs.reshape(-1, inputs.shape[-1])
+        count = len(rows)
+        if not 0 < count <= MOST_ROWS:
+            return F.linear(inputs, self._weight, self._bias)
+        filled = _filled(count)
+        if filled > count:
+            rows = F.pad(rows, (0, 0, 0, filled - count))
+        outputs: Tensor = torch.ops.mkldnn._linear_pointwise.default(rows, self._packed, self._bias, "none", [], "")
+        return outputs[:count].view(*inputs.shape[:-1], -1)
+
+
+def _filled(count: int) -> int:
+    """Return the next power of 2 or, from 16 rows, multiple of 16: twelve numbers in all."""
+    return 1 << (count - 1).bit_length() if count <= 16 else -(-count // 16) * 16
 
 
 class PackedAttention(MultiHeadAttention):
