@@ -6,14 +6,14 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from helpers import VOCABULARY, batch_of, greatest_difference, tiny
+from helpers import VOCABULARY, batch_of, tiny
 from manyheads.attention.recording import record_attention
 from manyheads.decoding.int8 import Int8Linear
 from manyheads.decoding.packing import PackedAttention, PackedLinear, can_pack, with_linears
 
 ROWS = [[4, 5, 6], [7], [8, 9, 10, 4, 4]]
 packs = pytest.mark.skipif(not can_pack(), reason="PyTorch has no packed linear layers on this processor")
-ERRORS = {PackedLinear: 1e-5, Int8Linear: 0.05}  # of the greatest logit
+ERRORS = {PackedLinear: 1e-5, Int8Linear: 0.05}  # of the logits, relative to their size
 each_kind = pytest.mark.parametrize("make_linear", [pytest.param(PackedLinear, marks=packs), Int8Linear])
 
 
@@ -64,7 +64,8 @@ def test_a_model_stays_close_to_itself(make_linear: type[PackedLinear | Int8Line
     with torch.inference_mode():
         wanted, found = (one.logits(one.decode(target, one.encode(source))) for one in (exact, packed))
     assert found.shape == (3, 3, VOCABULARY)
-    assert greatest_difference(found, wanted) / wanted.abs().max() < ERRORS[make_linear]
+    error = (found - wanted).norm() / wanted.norm()
+    assert error < ERRORS[make_linear]
 
 
 @each_kind
