@@ -45,7 +45,7 @@ ATTENTIONS: dict[str, Changes] = {  # captions have some fifteen pieces, so that
     "performer": {"features": "64"},
     "hashing": {"chunk": "8", "rounds": "2"},
 }
-LISTOPS: Changes = {"validation.every": "1000", "training.steps": "6000"}
+LISTOPS: Changes = {"validation.every": "500", "training.steps": "2000"}
 LONG_ATTENTIONS: dict[str, Changes] = {
     "full": {},
     "window": {"window": "16"},

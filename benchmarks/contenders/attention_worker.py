@@ -21,6 +21,7 @@ from manyheads.memory import keep_freed_memory
 
 WIDTH, HEADS, INNER, BATCH = 256, 4, 1024, 1
 LONGEST = 32768
+WARM_UP = 3  # calls after the first: by then the C library has all the memory that is needed, as in a training
 OURS: dict[str, dict[str, Any]] = {
     "full": {},
     "full with weights": {},
@@ -221,6 +222,8 @@ def measure(name: str, length: int, *, backward: bool) -> dict[str, Any]:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     once()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    for _ in range(WARM_UP):
+        once()
     seconds: list[float] = []
     while len(seconds) < 3 or (sum(seconds) < 2.0 and len(seconds) < 15):
         begin = time.perf_counter()

@@ -131,7 +131,8 @@ class _Chosen(NamedTuple):
 def _gathered(blocks: Tensor, chosen: Tensor) -> Tensor:
     """Return the chosen [B, N, m] of blocks [B, H, N, b, Dh], side by side: [B, H, N, m·b, Dh]."""
     batch, heads, count, block, width = blocks.shape
-    # Rows of one long list: gathered and, on the way back, added up whole, which is much faster than by element.
-    first = count * torch.arange(batch * heads, device=blocks.device).view(batch, heads, 1, 1)
-    rows = blocks.reshape(-1, block * width).index_select(0, (first + chosen[:, None]).flatten())
-    return rows.view(batch, heads, count, -1, width)
+    # Rows of one long list: gathered and, on the way back, added up whole, which is much faster than by element. Heads
+    # lie inside, as in the gradient that fused attention gives back, which is as large as all that is gathered.
+    first = count * torch.arange(batch, device=blocks.device)[:, None, None]
+    rows = blocks.movedim(1, 3).reshape(-1, block * heads * width).index_select(0, (first + chosen).flatten())
+    return rows.view(batch, count, -1, heads, width).movedim(3, 1)

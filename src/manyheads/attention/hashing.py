@@ -142,7 +142,7 @@ class _Round:
         self._chunks = chunks
         flat = torch.baddbmm(forbidden.flatten(0, 2), queries.flatten(0, 2), keys.flatten(0, 2).transpose(-2, -1))
         largest = flat.detach().amax(dim=-1, keepdim=True)
-        self._similar = (flat - largest).exp_().view(forbidden.shape)
+        self._similar = flat.sub_(largest).exp_().view(forbidden.shape)
         self.largest = chunks.restore(largest.view(*forbidden.shape[:-1], 1))  # [B, H, n, 1]
 
     def sums(self, values: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ of equal remainder modulo d are sequences of their own.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -116,11 +116,9 @@ class _Layout:
         """Return [B, H, n, …] as each block with the one before it, and the one after it where one may look ahead."""
         blocks = self.blocks(tensor)
         edge = torch.zeros_like(blocks[:, :, :, :1])
-        before = torch.cat((edge, blocks[:, :, :, :-1]), dim=3)
-        parts = [before, blocks]
-        if not self.causal:
-            parts.append(torch.cat((blocks[:, :, :, 1:], edge), dim=3))
-        return torch.cat(parts, dim=4)
+        line = torch.cat((edge, blocks) if self.causal else (edge, blocks, edge), dim=3)
+        found: Tensor = _Sliding.apply(line, 2 if self.causal else 3)  # type: ignore[no-untyped-call]
+        return found
 
     def joined(self, blocks: Tensor) -> Tensor:
         """Return [B, H, d, N, w, …] as [B, H, n, …] again."""
@@ -155,3 +153,24 @@ class _Layout:
         exists = exists.clone()
         exists[:, :global_tokens] = False  # these are looked at apart
         return near & self.neighbours(exists[:, None])[..., None, :]
+
+
+class _Sliding(torch.autograd.Function):
+    """Blocks [B, H, d, M, w, …] as every `count` of them in a row [B, H, d, N, count·w, …], without copying.
+
+    PyTorch would bring gradients back element by element; here they are added up in whole blocks.
+    """
+
+    @staticmethod
+    def forward(context: Any, line: Tensor, count: int) -> Tensor:  # noqa: ANN401
+        """Look at the same memory several times."""
+        context.shape, context.count = line.shape, count
+        return line.flatten(3, 4).unfold(3, count * line.shape[4], line.shape[4]).movedim(-1, 4)
+
+    @staticmethod
+    def backward(context: Any, *gradients: Tensor) -> tuple[Tensor, None]:  # noqa: ANN401
+        """Add up what a block has got in each of its places."""
+        back = gradients[0].new_zeros(context.shape)
+        for place, part in enumerate(gradients[0].chunk(context.count, dim=4)):  # [B, H, d, N, w, …]
+            back[:, :, :, place : place + part.shape[3]] += part
+        return back, None

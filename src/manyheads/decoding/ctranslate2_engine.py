@@ -30,6 +30,7 @@ from manyheads.exchange.tree import read_checked
 from manyheads.positions.reach import beyond_table
 from manyheads.processor import sums_bytes_safely, usable_cores
 from manyheads.runs.folder import RunFolder
+from manyheads.runs.weights import Arrays
 
 Precision = Literal["float32", "int16", "int8"]
 UNKNOWN = float("nan")  # where nobody asked for a probability
@@ -57,7 +58,8 @@ class CTranslate2Engine:
         self._names = [str(i) for i in range(max(self.config.source_vocabulary, self.config.target_vocabulary))]
         self._positions = FIRST_POSITIONS
         self._opened: dict[Team, ctranslate2.Translator] = {}
-        self._translator(1)  # a damaged run is told of at once
+        # A damaged run is told of at once; who will compute is not known yet, so the first to be opened takes these.
+        self._arrays: Arrays | None = read_checked(run.weights_file, self.config)
 
     def search(
         self, sources: Sequence[Sequence[int]], options: TranslationOptions, *, prefix: Sequence[int] = ()
@@ -261,7 +263,7 @@ class CTranslate2Engine:
         config = self.config
         stored: Quantization = "int8" if self._precision == "int8" else "float32"
         vocabularies = self._names[: config.source_vocabulary], self._names[: config.target_vocabulary]
-        arrays = read_checked(self._run.weights_file, config)
+        arrays, self._arrays = self._arrays or read_checked(self._run.weights_file, config), None
         largest = WHOLE if sums_bytes_safely() else PORTABLE
         files = model_files(
             arrays, config, vocabularies, positions=self._positions, quantization=stored, largest=largest
