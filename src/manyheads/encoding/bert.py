@@ -25,7 +25,7 @@ from manyheads.errors import ManyheadsError
 from manyheads.exchange.bert import is_hugging_face, read_bert
 from manyheads.models.bert import BertInputs, BertModel
 from manyheads.runs.folder import RunFolder
-from manyheads.runs.loading import choose_device, fill_parameters
+from manyheads.runs.loading import Undrawn, choose_device, fill_parameters
 from manyheads.runs.weights import Arrays, read_weights
 
 Pool = Literal["none", "mean", "cls"]
@@ -93,9 +93,9 @@ class Bert:
     @classmethod
     def _filled(cls, config: BertConfig, weights: Arrays, tokenizer: WordPiece, *, where: str, device: str) -> Bert:
         """Build the model and fill it."""
-        with torch.device("meta"):  # every weight is about to be replaced, so none need be drawn
+        with Undrawn():
             model = BertModel.from_settings(config.model, vocabulary=config.vocabulary)
-        model.to_empty(device=choose_device(device))
+        model.to(choose_device(device))
         fill_parameters(model, weights, where=where)
         return cls(model, tokenizer, config)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from manyheads.errors import ManyheadsError
 from manyheads.models.builder import build_model
@@ -31,6 +33,23 @@ def choose_device(name: str) -> torch.device:
             cure=f"Available: auto, {', '.join(one for one, there in available.items() if there)}.",
         )
     return device
+
+
+class Undrawn(TorchFunctionMode):
+    """Within its block, models are built without drawing the weights, which are about to be replaced.
+
+    What is computed is computed: random features follow from a seed, and no file holds them.
+    """
+
+    def __torch_function__(
+        self,
+        function: Callable[..., Any],
+        types: object,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401
+        """Leave a tensor as it is where it would be filled with random numbers."""
+        return args[0] if function in (Tensor.uniform_, Tensor.normal_) else function(*args, **(kwargs or {}))
 
 
 def load_model(run: RunFolder, *, device: torch.device | str = "cpu") -> SequenceToSequence:

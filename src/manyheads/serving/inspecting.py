@@ -23,21 +23,27 @@ if TYPE_CHECKING:
 KINDS: tuple[Kind, ...] = ("encoder", "decoder", "cross")
 MOST_LAYERS, MOST_CANDIDATES, MOST_BEAM, MOST_POSITIONS, MOST_WIDTH = 1000, 20, 16, 512, 1024
 NDJSON = "application/x-ndjson"
+RECORD = schemas.answers({"type": "object"})
 
 
 def inspecting(service: Service) -> APIRouter:
     """Return the endpoints that look inside."""
     router = APIRouter(tags=["inspect"])
-    admission, directions, options = service.admission, service.directions, service.options
-    record = schemas.answers({"type": "object"})
+    for add in (_add_attention, _add_beam, _add_steps):
+        add(router, service)
+    _add_positions(router)
+    return router
 
-    def request_body(**more: schemas.Schema) -> schemas.Schema:
-        return schemas.inspect_body(directions, options, **more)
+
+def _add_attention(router: APIRouter, service: Service) -> None:
+    """Add `/inspect`: the weights of one layer."""
+    admission = service.admission
 
     @router.post(
         "/inspect",
-        responses=record,
-        openapi_extra=request_body(
+        responses=RECORD,
+        openapi_extra=_request_body(
+            service,
             kind=schemas.text("Which attention.", enum=list(KINDS), default="cross"),
             layer=schemas.number("Which layer, from 0.", minimum=0, maximum=MOST_LAYERS, default=0),
         ),
@@ -48,20 +54,23 @@ def inspecting(service: Service) -> APIRouter:
             worker, text = _asked(service, fields, request.state.facts)
             kind, layer = _kind(fields), _within(fields, "layer", 0, 0, MOST_LAYERS)
 
-            def ask(inspector: Inspector) -> Response:
-                return _answer(
-                    inspector.attention(
-                        text, kind=kind, layer=layer, beam=options.beam, to=worker.direction.to
-                    ).to_json()
-                )
+            def look(inspector: Inspector) -> Response:
+                """Look at the weights."""
+                to, beam = worker.direction.to, service.options.beam
+                return _answer(inspector.attention(text, kind=kind, layer=layer, beam=beam, to=to).to_json())
 
-            return await admission.attended(request, worker.look(ask))
+            return await admission.attended(request, worker.look(look))
+
+
+def _add_beam(router: APIRouter, service: Service) -> None:
+    """Add `/beam`: a search as a tree."""
+    admission = service.admission
 
     @router.post(
         "/beam",
-        responses=record,
-        openapi_extra=request_body(
-            beam=schemas.number("Hypotheses kept at each step.", minimum=1, maximum=MOST_BEAM, default=4)
+        responses=RECORD,
+        openapi_extra=_request_body(
+            service, beam=schemas.number("Hypotheses kept at each step.", minimum=1, maximum=MOST_BEAM, default=4)
         ),
     )
     async def beam(request: Request) -> Response:
@@ -70,17 +79,24 @@ def inspecting(service: Service) -> APIRouter:
             worker, text = _asked(service, fields, request.state.facts)
             width = _within(fields, "beam", 4, 1, MOST_BEAM)
 
-            def ask(inspector: Inspector) -> Response:
+            def look(inspector: Inspector) -> Response:
+                """Look at the search."""
                 return _answer(inspector.beam(text, beam=width, to=worker.direction.to).to_json())
 
-            return await admission.attended(request, worker.look(ask))
+            return await admission.attended(request, worker.look(look))
+
+
+def _add_steps(router: APIRouter, service: Service) -> None:
+    """Add `/steps`: decoding as it goes on."""
+    admission = service.admission
 
     @router.post(
         "/steps",
         responses=schemas.answers(None, kind=NDJSON),
         response_class=StreamingResponse,
-        openapi_extra=request_body(
-            candidates=schemas.number("Candidates shown at each step.", minimum=1, maximum=MOST_CANDIDATES, default=5)
+        openapi_extra=_request_body(
+            service,
+            candidates=schemas.number("Candidates shown at each step.", minimum=1, maximum=MOST_CANDIDATES, default=5),
         ),
     )
     async def steps(request: Request) -> StreamingResponse:
@@ -90,12 +106,15 @@ def inspecting(service: Service) -> APIRouter:
             candidates = _within(fields, "candidates", 5, 1, MOST_CANDIDATES)
             to = worker.direction.to
             found = worker.watch(lambda inspector: inspector.steps(text, candidates=candidates, to=to))
-            first = await admission.attended(
-                request, _next(found)
-            )  # what is wrong is told with a status, not in a line
-        return StreamingResponse(_lines(first, found, options.request_seconds), media_type=NDJSON)
+            # What is wrong from the beginning is told with a status, not in a line.
+            first = await admission.attended(request, _next(found))
+        return StreamingResponse(_lines(first, found, service.options.request_seconds), media_type=NDJSON)
 
-    @router.get("/positions", responses=record)
+
+def _add_positions(router: APIRouter) -> None:
+    """Add `/positions`, which is the same for every model."""
+
+    @router.get("/positions", responses=RECORD)
     async def positions(
         length: int = Query(50, ge=1, le=MOST_POSITIONS, description="Positions."),
         width: int = Query(128, ge=2, le=MOST_WIDTH, multiple_of=2, description="Width of an encoding."),
@@ -103,7 +122,10 @@ def inspecting(service: Service) -> APIRouter:
         """Return the sinusoidal positional encodings and their dot products."""
         return await asyncio.to_thread(_positions, length, width)
 
-    return router
+
+def _request_body(service: Service, **more: schemas.Schema) -> schemas.Schema:
+    """Describe what a request has: a sentence, a direction, and what else is named."""
+    return schemas.inspect_body(service.directions, service.options, **more)
 
 
 def _asked(service: Service, fields: Fields, facts: dict[str, Any]) -> tuple[Worker, str]:
