@@ -37,9 +37,11 @@ def test_every_kind_has_its_place():
         assert PAGE.count(f"\n| `{kind}` | ") == 2  # what it does, and its equation
 
 
-def test_the_costs_are_the_recorded_ones():
-    recorded = (ROOT / "benchmarks" / "results" / "attention_cost.md").read_text(encoding="utf-8")
-    assert recorded.strip() in PAGE
+@pytest.mark.parametrize(
+    "table", sorted((ROOT / "benchmarks" / "results").glob("attention_*.md")), ids=lambda p: p.stem
+)
+def test_the_figures_are_the_recorded_ones(table: Path):
+    assert table.read_text(encoding="utf-8").strip() in PAGE
 
 
 def test_the_snippet_has_the_shapes_that_it_says():
