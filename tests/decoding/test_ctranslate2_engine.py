@@ -62,6 +62,7 @@ SHAPES: dict[str, dict[str, Any]] = {
     "the paper's": {},
     "pre-norm": {"norm": "pre", "tie": "none", "output_bias": True},
     "learned positions": {"positions": {"kind": "learned", "maximum": 120}},
+    "relative positions": {"positions": {"kind": "relative", "clip": 4}},
     "starts with padding": {"tokenizer": {"start": "pad"}},
     "two vocabularies": {"tie": "target", "tokenizer": {"shared": False, "target": {"kind": "characters"}}},
 }
@@ -94,8 +95,9 @@ def test_no_output_outgrows_its_own_limit(tmp_path: Path, extra: int):
 
 
 @pytest.mark.parametrize("beam", [1, 4])
-def test_a_long_text_is_neither_cut_nor_refused(tmp_path: Path, beam: int):
-    run = make_run(tmp_path / "run")
+@pytest.mark.parametrize("positions", ["sinusoidal", "relative"])
+def test_a_long_text_is_neither_cut_nor_refused(tmp_path: Path, positions: str, beam: int):
+    run = make_run(tmp_path / "run", positions={"kind": positions})
     torch, fast = both(run.path)
     text = " ".join(["12 May 2020"] * FIRST_POSITIONS)
     length = len(fast.tokenizers.source.encode(text))

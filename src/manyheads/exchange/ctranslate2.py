@@ -162,7 +162,9 @@ def _embeddings(arrays: Arrays, config: ModelConfig) -> Parts:
 
 
 def _positions(arrays: Arrays, config: ModelConfig, positions: int) -> Parts:
-    """Return the tables of positions: learned ones, or the sinusoids of so many."""
+    """Return the tables of positions: learned ones, or the sinusoids of so many; relative ones are in the layers."""
+    if config.model.positions.kind == "relative":
+        return {}
     names = {side: f"{stack}/position_encodings/encodings" for side, stack in _STACKS.items()}
     if config.model.positions.kind == "learned":
         return {name: arrays[f"{side}.positions.table"] for side, name in names.items()}
@@ -173,12 +175,17 @@ _STACKS = {"source": "encoder", "target": "decoder"}
 
 
 def _self_attention(arrays: Arrays, ours: str, theirs: str) -> Parts:
-    """Queries, keys and values are one matrix [3D, D] there as here."""
+    """Queries, keys and values are one matrix [3D, D] there as here; vectors for distances are the same too."""
     return {
         f"{theirs}/linear_0/weight": arrays[f"{ours}.inputs"],
         f"{theirs}/linear_0/bias": arrays[f"{ours}.inputs_bias"],
         **_linear(arrays, f"{ours}.output", f"{theirs}/linear_1"),
         **_norm(arrays, f"{ours}_norm.norm", f"{theirs}/layer_norm"),
+        **{
+            f"{theirs}/relative_position_{kind}": arrays[f"{ours}.positions.{kind}"]
+            for kind in ("keys", "values")
+            if f"{ours}.positions.{kind}" in arrays
+        },
     }
 
 

@@ -110,8 +110,8 @@ def obstacles(config: ModelConfig) -> list[str]:
     found = []
     if model.norm != "post":
         found.append(f"model.norm: {model.norm}")
-    if model.positions.kind == "learned":
-        found.append("model.positions.kind: learned")
+    if model.positions.kind in ("learned", "relative"):
+        found.append(f"model.positions.kind: {model.positions.kind}")
     return found + unusual(config)
 
 

@@ -18,10 +18,13 @@ def weight_tree(config: ModelConfig) -> Shapes:
     model = config.model
     tree = _embeddings(config)
     for index in range(model.encoder_layers):
-        tree |= _layer(f"encoder.layers.{index}", ("attention",), model.width, model.feed_forward)
+        name = f"encoder.layers.{index}"
+        tree |= _layer(name, ("attention",), model.width, model.feed_forward)
+        tree |= _relative_positions(f"{name}.attention", config)
     for index in range(model.decoder_layers):
-        attentions = ("self_attention", "cross_attention")
-        tree |= _layer(f"decoder.layers.{index}", attentions, model.width, model.feed_forward)
+        name = f"decoder.layers.{index}"
+        tree |= _layer(name, ("self_attention", "cross_attention"), model.width, model.feed_forward)
+        tree |= _relative_positions(f"{name}.self_attention", config)
     if model.norm == "pre":
         for stack in ("encoder", "decoder"):
             tree |= _pair(f"{stack}.final_norm", (model.width,))
@@ -31,7 +34,8 @@ def weight_tree(config: ModelConfig) -> Shapes:
 def unusual(config: ModelConfig) -> list[str]:
     """Return the keys, with their values, of what only our own engine can compute; such a model stays here."""
     model = config.model
-    found = [] if model.positions.absolute else [f"model.positions.kind: {model.positions.kind}"]
+    kind = model.positions.kind
+    found = [] if model.positions.absolute or kind == "relative" else [f"model.positions.kind: {kind}"]
     if model.attention.kind != "dot_product":
         found.append(f"model.attention.kind: {model.attention.kind}")
     if model.decoder_attention is not None and model.decoder_attention.kind != "dot_product":
@@ -82,6 +86,15 @@ def _layer(name: str, attentions: tuple[str, ...], width: int, inner: int) -> Sh
     for sublayer in (*attentions, "feed_forward"):
         tree |= _pair(f"{name}.{sublayer}_norm.norm", (width,))
     return tree
+
+
+def _relative_positions(attention: str, config: ModelConfig) -> Shapes:
+    """The vectors for distances that a self-attention has, if it has them."""
+    model = config.model
+    if model.positions.kind != "relative":
+        return {}
+    shape = (2 * model.positions.clip + 1, model.width // model.heads)
+    return {f"{attention}.positions.{name}": shape for name in ("keys", "values")}
 
 
 def _pair(name: str, shape: tuple[int, ...]) -> Shapes:
