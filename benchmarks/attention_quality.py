@@ -6,8 +6,9 @@
 `translation` trains recipes/multi30k-tiny.yaml for 1,500 steps of 4,096 tokens and scores the validation data (beam 5).
 `listops` trains recipes/listops.yaml for 2,000 steps, or 20 minutes if they take longer, and has the accuracy on 2,000
 lists of the test split.
-Every training has one thread, and `--parallel` of them run side by side. Started again, it goes on where it was, as
-trainings do.
+Every training has one thread, and `--parallel` of them run side by side. Each one's figures are recorded as soon as it
+is done. Started again, it goes on where it was: what is recorded with the same settings is not trained again, whatever
+the machine, and a training that was stopped goes on in its folder.
 """
 
 from __future__ import annotations
@@ -15,11 +16,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -155,8 +155,31 @@ def table(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines + ["| " + " | ".join(str(row[name]) for name in names) + " |" for row in rows])
 
 
+def facts_of(suite: Suite, precision: str) -> dict[str, Any]:
+    """Return what all figures of a suite depend on."""
+    return {"recipe": suite.recipe.name, "changes": suite.changes, "precision": precision}
+
+
+def recorded(file: Path, suite: Suite, facts: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the rows that a file has of this suite under the same facts, by the name of their variant."""
+    if not file.exists():
+        return {}
+    record = json.loads(file.read_text(encoding="utf-8"))
+    if any(record.get(name) != fact for name, fact in facts.items()):
+        return {}
+    same = {name for name, changes in suite.variants.items() if record["variants"].get(name) == changes}
+    return {row["variant"]: row for row in record["rows"] if row["variant"] in same}
+
+
+def write(file: Path, suite: Suite, facts: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+    """Write both forms of the results."""
+    record = {**facts, "variants": suite.variants, "rows": rows}
+    file.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    file.with_suffix(".md").write_text(table(rows) + "\n", encoding="utf-8")
+
+
 def main() -> None:
-    """Train every variant of a suite, print the table, and write both forms of the results."""
+    """Train every variant of a suite that is not recorded yet, write each one's figures, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("suite", choices=list(SUITES))
     parser.add_argument("--runs", type=Path, required=True)
@@ -164,14 +187,15 @@ def main() -> None:
     parser.add_argument("--precision", default="float32", choices=("float32", "bfloat16"))
     options = parser.parse_args()
     suite, runs = SUITES[options.suite], options.runs / options.suite
+    out, facts = HERE / "results" / f"attention_{options.suite}.json", facts_of(suite, options.precision)
+    done = recorded(out, suite, facts)
     with ThreadPoolExecutor(options.parallel) as pool:
-        rows = list(pool.map(lambda name: trained(suite, name, runs, options.precision), suite.variants))
-    print(printed := table(rows))
-    machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-    facts = {"machine": machine, "precision": options.precision, "rows": rows}
-    out = HERE / "results" / f"attention_{options.suite}.json"
-    out.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
-    out.with_suffix(".md").write_text(printed + "\n", encoding="utf-8")
+        waiting = [name for name in suite.variants if name not in done]
+        for finished in as_completed(pool.submit(trained, suite, name, runs, options.precision) for name in waiting):
+            row = finished.result()
+            done[row["variant"]] = row
+            write(out, suite, facts, [done[name] for name in suite.variants if name in done])
+    print(table([done[name] for name in suite.variants]))
 
 
 if __name__ == "__main__":
