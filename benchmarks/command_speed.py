@@ -41,7 +41,7 @@ with open(target, "w", encoding="utf-8") as file:
     file.writelines(line + "\\n" for line in pieces.decode([one.hypotheses[0] for one in found]))
 """
 WORKERS = ((1, 2), (2, 1))  # workers × threads of each, for two cores
-BATCHES = (512, 1024, 2048, 4096, 8192)  # tokens
+BATCHES = (128, 256, 512, 1024, 2048, 4096)  # tokens
 
 
 def seconds(command: list[str], *, source: Path | None = None, target: Path | None = None) -> float:

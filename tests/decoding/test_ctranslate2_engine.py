@@ -52,6 +52,13 @@ def test_eight_bits_say_nearly_the_same(reverse_run: Path):
     assert sum(same) >= 490
 
 
+@pytest.mark.parametrize("precision", ["float32", "int8"])
+def test_how_many_are_translated_at_once_changes_nothing(reverse_run: Path, precision: str):
+    fast, texts = Translator(reverse_run, engine="ctranslate2", precision=precision), sentences(300)
+    suitable, chosen = fast.translate(texts), fast.translate(texts, batch_sentences=7)
+    assert sum(a == b for a, b in zip(suitable, chosen, strict=True)) >= 299  # sums in another order
+
+
 OPTIONS: dict[str, dict[str, Any]] = {
     "greedy": {"beam": 1},
     "no n-gram twice": {"beam": 1, "no_repeat_ngram": 2},

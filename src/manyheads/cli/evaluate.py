@@ -45,7 +45,7 @@ def evaluate(
     save: Annotated[Path | None, typer.Option(help="Write the outputs here, one per line.")] = None,
     beam: Beam = None,
     length_penalty: LengthPenalty = None,
-    batch: BatchSentences = 64,
+    batch: BatchSentences = None,
     engine: Engine = "auto",
     precision: Precision = "float32",
     device: Device = "auto",

@@ -39,7 +39,9 @@ To = Annotated[
         "translated into."
     ),
 ]
-BatchSentences = Annotated[int, typer.Option("--batch", help="Sentences translated at once.")]
+BatchSentences = Annotated[
+    int | None, typer.Option("--batch", help="Sentences translated at once; by default as many as suits the engine.")
+]
 SourceFile = Annotated[Path, typer.Option("--source", help="Source text, one sentence per line (also .gz).")]
 TargetFile = Annotated[Path, typer.Option("--target", help="Target text, line by line parallel to the source.")]
 

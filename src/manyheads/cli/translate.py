@@ -56,7 +56,7 @@ def translate(
     shortlist: Annotated[
         bool, typer.Option("--shortlist", help="Allow only likely tokens (see manyheads shortlist): faster.")
     ] = False,
-    batch: BatchSentences = 64,
+    batch: BatchSentences = None,
     engine: Engine = "auto",
     precision: Precision = "float32",
     device: Device = "auto",

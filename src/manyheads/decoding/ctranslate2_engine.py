@@ -35,6 +35,10 @@ from manyheads.runs.weights import Arrays
 Precision = Literal["float32", "int16", "int8"]
 UNKNOWN = float("nan")  # where nobody asked for a probability
 SCORED_TOGETHER = 64  # pairs
+# Sentences × beam of a worker's batch: 8-bit numbers are fastest while a batch stays in its core's cache, others in
+# large products. Above so many sentences, the shorter ones among them would wait for the longest.
+ROWS_TOGETHER = {"float32": 512, "int16": 512, "int8": 64}
+MOST_TOGETHER = 128
 MOST_THREADS = 4  # for one sentence: its products are small
 FIRST_POSITIONS = 1024  # in the sinusoidal table; a longer text makes a longer one
 
@@ -147,7 +151,7 @@ class CTranslate2Engine:
         reached = self._reach(_longest(sources), most)
         order = sorted(range(len(sources)), key=lambda row: -len(sources[row]))
         # In a batch of several lengths, a beam's attention at its first step comes back cut from the wrong place.
-        size = 1 if options.alignments else self._share(len(sources), options.batch_sentences)
+        size = 1 if options.alignments else self._share(len(sources), self._together(options))
         translator = self._translator(len(sources))
         promised: dict[int, Any] = {}
         for begin in range(0, len(order), size):
@@ -229,6 +233,11 @@ class CTranslate2Engine:
     def _words(self, ids: Sequence[int]) -> list[str]:
         """Return ids as the words of the vocabulary."""
         return [self._names[one] for one in ids]
+
+    def _together(self, options: TranslationOptions) -> int:
+        """Return how many sentences a worker is to take at once."""
+        suitable = max(1, min(MOST_TOGETHER, ROWS_TOGETHER[self._precision] // options.beam))
+        return options.batch_sentences or suitable
 
     def _share(self, sentences: int, most: int) -> int:
         """Return how many of so many sentences a worker takes at once, so that no worker is idle."""

@@ -19,7 +19,7 @@ class TranslationOptions:
     `to` is the language to translate into, for models of several. `sample` draws outputs instead of searching for the
     best one; a source of more than `split_above` tokens is cut into sentences (0: never). `shortlist` allows only the
     tokens that the source suggests; `alignments` asks what the best output looked at. Without `scores`, probabilities
-    may be unknown (NaN).
+    may be unknown (NaN). Without `batch_sentences`, the engine takes as many sentences at once as suits it.
     """
 
     to: str | None = None
@@ -35,7 +35,7 @@ class TranslationOptions:
     top_k: int = 0
     top_p: float = 1.0
     seed: int = 1
-    batch_sentences: int = 64
+    batch_sentences: int | None = None
     split_above: int = 256
     shortlist: bool = False
     alignments: bool = False
@@ -54,7 +54,7 @@ class TranslationOptions:
         self._need(self.temperature > 0, "temperature", "must be above 0")
         self._need(0 < self.top_p <= 1, "top-p", "must be above 0 and at most 1")
         self._need(self.top_k >= 0, "top-k", "must not be negative")
-        self._need(self.batch_sentences >= 1, "batch size", "must be at least 1")
+        self._need(self.batch_sentences is None or self.batch_sentences >= 1, "batch size", "must be at least 1")
         self._need(self.split_above >= 0, "split above", "must not be negative")
 
     def _need(self, holds: bool, name: str, rule: str) -> None:

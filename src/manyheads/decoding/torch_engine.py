@@ -20,6 +20,7 @@ from manyheads.decoding.sampling import Sampling, sampler
 from manyheads.errors import ManyheadsError
 from manyheads.models.interface import SequenceToSequence, Tokens
 
+SEARCHED_TOGETHER = 64  # sentences
 SCORED_TOGETHER = 64  # pairs
 Result = TypeVar("Result")
 
@@ -57,7 +58,7 @@ class TorchEngine:
         return in_batches(
             lambda rows: search([sources[row] for row in rows], options, prefix),
             lengths=list(map(len, sources)),
-            size=options.batch_sentences,
+            size=options.batch_sentences or SEARCHED_TOGETHER,
         )
 
     def _aligned(
