@@ -446,6 +446,12 @@ def test_score_is_the_librarys(command: Command, copy_run: Path, tmp_path: Path,
     assert [json.loads(line)["tokens"] for line in counted.out.splitlines()] == [4, 2, 3, 1]
 
 
+def test_a_score_depends_on_the_language_to_write(command: Command, tmp_path: Path):
+    files = ["--source", write(tmp_path / "s", ["Thank you."]), "--target", write(tmp_path / "t", ["Merci."])]
+    into = {to: command("score", "tatoeba", *files, "--to", to) for to in ("fr", "de")}
+    assert float(into["fr"].out) > float(into["de"].out)
+
+
 # --- describe, validate, recipe, data --------------------------------------------------------------------------------
 
 

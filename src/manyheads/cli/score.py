@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
-from manyheads.cli.options import AsJson, Device, Engine, SourceFile, TargetFile
+from manyheads.cli.options import AsJson, Device, Engine, SourceFile, TargetFile, To
 
 
 def score(
     run: Annotated[Path, typer.Argument(help="The run folder.", show_default=False)],
     source: SourceFile,
     target: TargetFile,
+    to: To = None,
     tokens: Annotated[
         bool, typer.Option("--tokens", help="Also the log-probability of each token (with --json).")
     ] = False,
@@ -30,7 +31,7 @@ def score(
 
     pairs = list(open_corpus(CorpusSettings(source=str(source), target=str(target)), split="test").pairs())
     translator = Translator(run, engine=engine, device=device)
-    scored = translator.score([pair.source for pair in pairs], [pair.target for pair in pairs])
+    scored = translator.score([pair.source for pair in pairs], [pair.target for pair in pairs], to=to)
     for likely in scored:
         total = sum(likely)
         if as_json:
