@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from manyheads.runs.claim import claimed
+
 Command = Callable[..., Any]
 Write = Callable[..., Path]
 Contents = Callable[[Path], dict[str, bytes]]
@@ -284,6 +286,14 @@ def test_the_run_of_another_recipe(command: Command, sprint: Write, run: Path, c
     recipe = sprint({"model.width": 32, "seed": 5, "training.steps": 20})
     sentence = refused_and_intact(command, contents, run, "train", recipe, "--out", run)
     assert "another recipe; it differs in: model.width, seed. Choose another folder with --out" in sentence
+
+
+def test_a_folder_that_another_training_writes_into(command: Command, sprint: Write, run: Path, contents: Contents):
+    longer = sprint({"training.steps": 20})
+    with claimed(run):
+        sentence = refused_and_intact(command, contents, run, "train", longer, "--out", run)
+    assert "another training is writing into this folder. Let it end (Ctrl-C saves first), or choose" in sentence
+    command("train", longer, "--out", run).succeeds("Finished at step 20.")
 
 
 def test_a_folder_that_is_not_a_run(command: Command, sprint: Write, tmp_path: Path, contents: Contents):

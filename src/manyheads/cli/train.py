@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -53,6 +54,7 @@ def train(
 
     from manyheads.config.schema import Recipe
     from manyheads.memory import keep_freed_memory
+    from manyheads.runs.claim import claimed
     from manyheads.runs.folder import RunFolder
     from manyheads.runs.loading import choose_device
     from manyheads.training.distributed import World
@@ -64,7 +66,7 @@ def train(
     keep_freed_memory()
     world = World.from_environment(choose_device(device))
     reporter = Reporter(quiet=not world.is_main)
-    with world.joined():
+    with world.joined(), claimed(folder) if world.is_main else nullcontext():
         if not world.is_main:
             world.wait()  # until the first process has prepared everything
         preparation = _prepare(settings, RunFolder(folder), threads, reporter.note, begun=not world.is_main)
