@@ -72,16 +72,16 @@ class CTranslate2Engine:
         if options.shortlist and not self._run.shortlist_file.exists():
             Shortlist.read(self._run.shortlist_file)  # which says so
         limits = [len(ids) + options.extra_length for ids in sources]
-        found = self._search(sources, limits, options, prefix)
+        team = self._team(len(sources))
+        found = self._search(sources, limits, options, prefix, team)
         outgrown = [row for row, limit in enumerate(limits) if any(len(one.tokens) > limit for one in found[row])]
         if options.beam == 1:
             self._cut(sources, limits, found, options, outgrown)
-        else:
-            for limit in {limits[row] for row in outgrown}:
-                rows = [row for row in outgrown if limits[row] == limit]
-                again = self._search([sources[row] for row in rows], [limit] * len(rows), options, prefix)
-                for row, hypotheses in zip(rows, again, strict=True):
-                    found[row] = hypotheses
+        elif outgrown:
+            some, theirs = [sources[row] for row in outgrown], [limits[row] for row in outgrown]
+            again = self._search(some, theirs, options, prefix, team, alone=True)
+            for row, hypotheses in zip(outgrown, again, strict=True):
+                found[row] = hypotheses
         return [_settled(hypotheses) for hypotheses in found]
 
     def _cut(
@@ -106,7 +106,7 @@ class CTranslate2Engine:
         length = _longest(targets)
         if (reached := self._reach(_longest(sources), length)) < length:
             raise beyond_table(length, reached)
-        scored = self._translator(len(sources)).score_batch(
+        scored = self._translator(self._team(len(sources))).score_batch(
             self._source(sources),
             [self._words(ids) for ids in targets],
             max_batch_size=self._share(len(sources), SCORED_TOGETHER),
@@ -120,16 +120,19 @@ class CTranslate2Engine:
         limits: Sequence[int],
         options: TranslationOptions,
         prefix: Sequence[int],
+        team: Team,
+        *,
+        alone: bool = False,
     ) -> list[list[Hypothesis]]:
         """Return every hypothesis of each source, none longer than its batch's limit, with the model's own scores."""
-        found = self._batches(sources, limits, options, prefix)
+        found = self._batches(sources, limits, options, prefix, team, alone=alone)
         if prefix or options.no_repeat_ngram:
             return self._rescored(sources, found, options)
         never = set(self.special.never)
         spoilt = [row for row, some in enumerate(found) if any(never.intersection(one.tokens) for one in some)]
         if spoilt:
-            some = [sources[row] for row in spoilt]
-            again = self._batches(some, [limits[row] for row in spoilt], options, prefix, never=self.special.never)
+            some, theirs = [sources[row] for row in spoilt], [limits[row] for row in spoilt]
+            again = self._batches(some, theirs, options, prefix, team, alone=alone, never=self.special.never)
             for row, hypotheses in zip(spoilt, self._rescored(some, again, options), strict=True):
                 found[row] = hypotheses
         return found
@@ -140,10 +143,12 @@ class CTranslate2Engine:
         limits: Sequence[int],
         options: TranslationOptions,
         prefix: Sequence[int],
+        team: Team,
         *,
+        alone: bool = False,
         never: Sequence[int] = (),
     ) -> list[list[Hypothesis]]:
-        """Let CTranslate2's workers search for batches of sentences of similar length, longest first."""
+        """Let a team search for batches of sentences of similar length, or for each `alone`; longest first."""
         if not sources:
             return []
         never = never or (self.special.never if prefix or options.no_repeat_ngram else ())
@@ -151,8 +156,8 @@ class CTranslate2Engine:
         reached = self._reach(_longest(sources), most)
         order = sorted(range(len(sources)), key=lambda row: -len(sources[row]))
         # In a batch of several lengths, a beam's attention at its first step comes back cut from the wrong place.
-        size = 1 if options.alignments else self._share(len(sources), self._together(options))
-        translator = self._translator(len(sources))
+        size = 1 if alone or options.alignments else self._share(len(sources), self._together(options))
+        translator = self._translator(team)
         promised: dict[int, Any] = {}
         for begin in range(0, len(order), size):
             rows = order[begin : begin + size]
@@ -257,14 +262,17 @@ class CTranslate2Engine:
             self._opened.clear()
         return target
 
-    def _translator(self, sentences: int) -> ctranslate2.Translator:
-        """Return the model as it suits so many sentences.
+    def _team(self, sentences: int) -> Team:
+        """Return who is to compute for so many sentences.
 
         Many have a worker on each core. A single one has one worker, whose cache stays warm, with all cores, which
         measured 1.7 times as fast on two; with 8-bit numbers that was 7 times slower, so there it has one core.
         """
         together = min(self._workers, MOST_THREADS) if self._precision == "float32" else 1
-        team = Team(1, together) if sentences < self._workers else Team(self._workers, 1)
+        return Team(1, together) if sentences < self._workers else Team(self._workers, 1)
+
+    def _translator(self, team: Team) -> ctranslate2.Translator:
+        """Return the model as it was opened for a team."""
         if team not in self._opened:
             self._opened[team] = self._open(team)
         return self._opened[team]

@@ -7,7 +7,7 @@ Translator("runs/dates").translate("15 novembre 2026")  # '2026-11-15'
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, overload
@@ -17,7 +17,7 @@ from manyheads.decoding.engines import Engine, open_engine
 from manyheads.decoding.hypothesis import Hypothesis
 from manyheads.decoding.languages import Languages
 from manyheads.decoding.options import TranslationOptions
-from manyheads.decoding.splitting import join, split
+from manyheads.decoding.splitting import Part, join, split
 from manyheads.errors import ManyheadsError
 from manyheads.processor import usable_cores
 from manyheads.runs.folder import RunFolder
@@ -114,13 +114,20 @@ class Translator:
             yield from self._translate_chunk(chunk, options)
 
     def _translate_chunk(self, texts: list[str], options: TranslationOptions) -> list[Translation]:
-        """Translate texts; one that is too long to be read at once is translated part by part."""
+        """Translate texts; one that is too long to be read at once is translated part by part, beside the others."""
         sources = self._sources(texts, options.to)
-        too_long = [i for i, source in enumerate(sources) if 0 < options.split_above < len(source.ids)]
-        results = self._search(sources, options, skip=set(too_long))
-        for index in too_long:
-            results[index] = self._by_parts(sources[index], options)
-        return results
+        parts = [self._parts(source, options.split_above) for source in sources]
+        read = [self._part_sources(source, cut) for source, cut in zip(sources, parts, strict=True)]
+        firsts, others = [first for first, *_ in read], [other for _, *rest in read for other in rest]
+        if options.prefix:  # only a whole text has a beginning that can be asked for
+            found = [*self._search(firsts, options), *self._search(others, replace(options, prefix=None))]
+        else:
+            found = self._search([*firsts, *others], options)
+        further = iter(found[len(texts) :])
+        return [
+            _joined(source.text, [first, *itertools.islice(further, len(cut) - 1)], cut)
+            for source, first, cut in zip(sources, found[: len(texts)], parts, strict=True)
+        ]
 
     def _sources(self, texts: Sequence[str], to: str | None) -> list[Source]:
         """Return texts as the model reads them."""
@@ -128,12 +135,23 @@ class Translator:
         tags = [[] for _ in texts] if self.languages is None else self.languages.tag_ids(texts, to)
         return [Source(text, ids, tag) for text, ids, tag in zip(texts, rows, tags, strict=True)]
 
-    def _search(
-        self, sources: Sequence[Source], options: TranslationOptions, *, skip: Collection[int] = ()
-    ) -> list[Translation]:
-        """Translate sources, except for those that are empty or to be skipped."""
+    def _parts(self, source: Source, longest: int) -> list[Part]:
+        """Return the parts of a text that are short enough to be read at once: one, if all of it is."""
+        if not 0 < longest < len(source.ids):
+            return [Part(source.text)]
+        encode = self.tokenizers.source.encode
+        return split(source.text, fits=lambda part: len(encode(part)) <= longest)
+
+    def _part_sources(self, source: Source, parts: Sequence[Part]) -> list[Source]:
+        """Return the parts of a text as the model reads them."""
+        if len(parts) == 1:
+            return [source]
+        return [Source(part.text, self.tokenizers.source.encode(part.text), source.tag) for part in parts]
+
+    def _search(self, sources: Sequence[Source], options: TranslationOptions) -> list[Translation]:
+        """Translate sources, except for those that are empty."""
         results = [Translation(source.text, []) for source in sources]
-        rows = [i for i, source in enumerate(sources) if source.ids and i not in skip]
+        rows = [i for i, source in enumerate(sources) if source.ids]
         prefix = self.tokenizers.target.encode(options.prefix) if options.prefix else []
         found = self.engine.search([sources[i].tagged for i in rows], options, prefix=prefix)
         kept = [hypotheses[: options.n_best] for hypotheses in found]
@@ -142,25 +160,6 @@ class Translator:
         for row, hypotheses in zip(rows, kept, strict=True):
             results[row] = _presented(sources[row], hypotheses, texts)
         return results
-
-    def _by_parts(self, source: Source, options: TranslationOptions) -> Translation:
-        """Translate each part of a long text alone and put the best outputs together."""
-        text, encode = source.text, self.tokenizers.source.encode
-        parts = split(text, fits=lambda part: len(encode(part)) <= options.split_above)
-        first, *rest = [Source(part.text, encode(part.text), source.tag) for part in parts]
-        found = [  # only the whole has a beginning that can be asked for
-            *self._search([first], options),
-            *self._search(rest, replace(options, prefix=None)),
-        ]
-        best = [one.candidates[0] for one in found if one.candidates]
-        whole = Candidate(
-            join([one.text for one in found], parts),
-            sum(one.score for one in best),
-            sum(one.log_probability for one in best),
-            [token for one in best for token in one.tokens],
-        )
-        warnings = dict.fromkeys(f"in one of {len(parts)} parts, {one.warning}" for one in found if one.warning)
-        return Translation(text, [whole] if best else [], "; ".join(warnings) or None)
 
     def score(self, sources: Sequence[str], targets: Sequence[str], *, to: str | None = None) -> list[list[float]]:
         """Return the log-probability of each token of given targets, the end token included; in their order."""
@@ -189,6 +188,21 @@ def _presented(source: Source, hypotheses: list[Hypothesis], texts: Iterator[str
         for one in hypotheses
     ]
     return Translation(source.text, candidates, _warning(hypotheses[0]))
+
+
+def _joined(text: str, found: list[Translation], parts: list[Part]) -> Translation:
+    """Put the best outputs for the parts of a text together."""
+    if len(parts) == 1:
+        return found[0]
+    best = [one.candidates[0] for one in found if one.candidates]
+    whole = Candidate(
+        join([one.text for one in found], parts),
+        sum(one.score for one in best),
+        sum(one.log_probability for one in best),
+        [token for one in best for token in one.tokens],
+    )
+    warnings = dict.fromkeys(f"in one of {len(parts)} parts, {one.warning}" for one in found if one.warning)
+    return Translation(text, [whole] if best else [], "; ".join(warnings) or None)
 
 
 def _warning(best: Hypothesis) -> str | None:
