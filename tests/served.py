@@ -66,7 +66,8 @@ def serving(runs: list[Path | str], **options: Any) -> Iterator[Running]:
 @contextmanager
 def held(running: Running) -> Iterator[threading.Event]:
     """Hold the model of en → de up until the end of the block."""
-    assert running.translate("1 May 2020").status_code == 200  # the model is loaded
+    # A server with a short limit may refuse until its model is loaded.
+    wait_until(lambda: running.translate("1 May 2020").status_code == 200)
     worker = next(iter(running.service._workers.values()))
     busy, may_go_on, work = threading.Event(), threading.Event(), worker._batcher._work
 
