@@ -12,20 +12,20 @@ is one that lost too much: from which the model would not find its way back to t
 from __future__ import annotations
 
 import argparse
-import gzip
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from manyheads.config.data import CorpusSettings
 from manyheads.data.corpora import open_corpus
 from manyheads.data.cutting import sentence_key
-from manyheads.data.pairs import Pair
+from manyheads.data.pairs import Pair, write_columns
 from manyheads.decoding.translator import Translator
 from manyheads.runs.atomic import fresh_folder
 
 BEAM = 2  # a wider one takes twice as long for sources that are to be read, not shown
-LEAST = -1.2  # below it, most of those looked at had lost a part of the sentence
+LEAST = -1.2  # below it, many of those looked at had lost a part of the sentence
 CHUNK = 4096  # sentences at a time
 
 
@@ -36,34 +36,30 @@ class Languages(NamedTuple):
     target: str
 
 
-def sentences(folder: Path, part: str) -> dict[str, list[dict[str, str]]]:
-    """Return the pairs of a part of the cut by their file's name, each sentence under its language."""
-    found = {}
+def sentences(folder: Path, part: str) -> Iterator[dict[str, str]]:
+    """Yield the pairs of a part of the cut, each sentence under its language."""
     for file in sorted(folder.glob(f"{part}.*-*.tsv.gz")):
         source, target = file.name.split(".")[1].split("-")
-        pairs = open_corpus(CorpusSettings(pairs=str(file)), split=part).pairs()
-        found[file.name] = [{source: pair.source, target: pair.target} for pair in pairs]
-    return found
+        for pair in open_corpus(CorpusSettings(pairs=str(file)), split=part).pairs():
+            yield {source: pair.source, target: pair.target}
 
 
 def held_out(folder: Path) -> dict[str, set[str]]:
     """Return what must not be learned from, in each language."""
     keys: dict[str, set[str]] = defaultdict(set)
     for part in ("valid", "test"):
-        for pairs in sentences(folder, part).values():
-            for pair in pairs:
-                for language, text in pair.items():
-                    keys[language].add(sentence_key(text))
+        for pair in sentences(folder, part):
+            for language, text in pair.items():
+                keys[language].add(sentence_key(text))
     return keys
 
 
 def lacking(folder: Path, pivot: str) -> dict[str, list[str]]:
     """Return the pivot's training sentences that have no translation into a language, for each language."""
     beside: dict[str, set[str]] = defaultdict(set)
-    for pairs in sentences(folder, "train").values():
-        for pair in pairs:
-            for language in pair.keys() - {pivot}:
-                beside[language].add(pair[pivot])
+    for pair in sentences(folder, "train"):
+        for language in pair.keys() - {pivot}:
+            beside[language].add(pair[pivot])
     every = set().union(*beside.values())
     return {language: sorted(every - known) for language, known in beside.items()}
 
@@ -102,9 +98,7 @@ def main() -> None:
             for begin in range(0, len(texts), CHUNK):
                 pairs = back_translated(translator, texts[begin : begin + CHUNK], languages, never[language])
                 kept += faithful(translator, pairs, languages, options.least)
-            lines = "".join(f"{pair.source}\t{pair.target}\n" for pair in kept)
-            file = draft / f"back.{languages.source}-{languages.target}.tsv.gz"
-            file.write_bytes(gzip.compress(lines.encode("utf-8"), mtime=0))
+            write_columns(draft / f"back.{languages.source}-{languages.target}.tsv.gz", kept)
             print(f"{language}: {len(texts):,} sentences, {len(kept):,} pairs", flush=True)
 
 

@@ -128,22 +128,15 @@ def cut_corpora(
     """Hold out test and validation data by sentence, on both sides and over all languages of several corpora."""
     from manyheads.config.recipe import load_cut
     from manyheads.data.cutting import cut_corpora
+    from manyheads.data.pairs import write_columns
     from manyheads.runs.atomic import fresh_folder
 
     with fresh_folder(out) as draft:
         for (source, target), parts in cut_corpora(load_cut(cut)).items():
             for name, pairs in vars(parts).items():
-                _write_columns(draft / f"{name}.{source}-{target}.tsv.gz", pairs)
+                write_columns(draft / f"{name}.{source}-{target}.tsv.gz", pairs)
             sizes = ", ".join(f"{len(pairs):,} {name}" for name, pairs in vars(parts).items())
             typer.echo(f"{source}-{target}: {sizes}")
-
-
-def _write_columns(file: Path, pairs: Iterable[Pair]) -> None:
-    """Write pairs as two columns; the same pairs always give the same bytes."""
-    import gzip
-
-    text = "".join(f"{pair.source}\t{pair.target}\n" for pair in pairs)
-    file.write_bytes(gzip.compress(text.encode("utf-8"), mtime=0))
 
 
 def _write_pairs(pairs: Iterable[Pair], prefix: str) -> None:

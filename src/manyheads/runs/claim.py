@@ -22,6 +22,7 @@ def claimed(folder: Path) -> Iterator[None]:
     if fcntl is None or folder.is_file():  # whoever writes there says that it is a file
         yield
         return
+    made = not folder.exists()
     with explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(folder, os.O_RDONLY)
@@ -30,8 +31,9 @@ def claimed(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-        with suppress(OSError):
-            folder.rmdir()  # only if nothing was written
+        if made:
+            with suppress(OSError):
+                folder.rmdir()  # only if nothing was written
 
 
 def _lock(descriptor: int, folder: Path) -> None:
