@@ -35,7 +35,7 @@ def final(run: Path) -> dict[str, bytes]:
 def measured(run: Path) -> list[dict[str, Any]]:
     """Return the journal without the speed, which is another every time."""
     entries = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
-    speed = {"tokens_per_second", "utilisation"}
+    speed = {"tokens_per_second", "seconds_per_step", "utilisation"}
     return [{name: value for name, value in entry.items() if name not in speed} for entry in entries]
 
 

@@ -100,3 +100,18 @@ def test_without_warm_up_the_first_step_is_already_the_peak(kind):
     assert found[0] >= found[1] >= found[2] > 0.0
     expected = 0.5 / 8 if kind == "paper" else 0.5
     assert found[0] == pytest.approx(expected, rel=2e-3)  # cosine and linear have gone one step of 1,000
+
+
+def test_a_rate_waits_at_its_peak_until_the_decay_is_known():
+    waiting = {"kind": "warmup_constant_decay", "warmup": 100, "rate": 0.5}
+    assert rate(50, **waiting) == pytest.approx(0.25)
+    assert [rate(step, **waiting) for step in (100, 500, 1000)] == [0.5, 0.5, 0.5]
+    decaying = {**waiting, "decay_from": 600, "floor": 0.1}
+    assert [rate(step, **decaying) for step in (100, 599, 600)] == [0.5, 0.5, 0.5]
+    assert rate(800, **decaying) == pytest.approx(0.5 * 0.55)
+    assert rate(1000, **decaying) == pytest.approx(0.05)
+
+
+def test_only_a_schedule_that_waits_has_a_beginning_of_its_decay():
+    with pytest.raises(ValueError, match="decay_from is for warmup_constant_decay, not for linear"):
+        ScheduleSettings(kind="linear", decay_from=3)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from manyheads.cli.lexicon import lexicon
+
 if TYPE_CHECKING:
     from manyheads.data.download import FileProgress
     from manyheads.data.pairs import Pair
@@ -19,6 +21,8 @@ app = typer.Typer(
     help="Public corpora by name (list, get); faults in your own (check); held-out parts (cut).",
     no_args_is_help=True,
 )
+
+app.command("lexicon")(lexicon)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 

@@ -38,6 +38,14 @@ def train(
     to: Annotated[str | None, typer.Option(help="With --start-from: the target's language, if it has several.")] = None,
     out: Annotated[Path | None, typer.Option(help="The run folder.", show_default="runs/NAME")] = None,
     max_minutes: Annotated[float | None, typer.Option(help="Stop, saved, after so many minutes.")] = None,
+    finish_in: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="End a run with the schedule warmup_constant_decay in this time, such as 2h: its last steps and the "
+            "decay of the rate are fixed now, and written into its recipe.",
+        ),
+    ] = None,
     device: Device = "auto",
     changes: Changes = None,
 ) -> None:
@@ -49,6 +57,7 @@ def train(
         raise ManyheadsError("give either a recipe, or --source and --target.", cure="See: manyheads train --help")
     settings = files.recipe(changes or []) if recipe is None else load_any_recipe(recipe, changes or [])
     folder = out or Path("runs") / settings.name
+    settings = _with_end(settings, folder, finish_in)
 
     import torch
 
@@ -75,6 +84,21 @@ def train(
         if recipe is None and isinstance(settings, Recipe):
             reporter.note(f"Chose {_choice(settings)}; change it in {preparation.run.recipe_file} or with --set.")
         Trainer(preparation, device=world.device, reporter=reporter, max_minutes=max_minutes, world=world).train()
+
+
+def _with_end(recipe: AnyRecipe, folder: Path, finish_in: str | None) -> AnyRecipe:
+    """Return the recipe with the end that was fixed for the run before, or is to be fixed now."""
+    from manyheads.config.schema import Recipe
+    from manyheads.runs.folder import RunFolder
+    from manyheads.training.finishing import finishing_in, seconds_of, with_end_of
+
+    if not isinstance(recipe, Recipe):
+        if finish_in is not None:
+            raise ManyheadsError(f"this is not for {recipe.task.replace('_', ' ')}.", where="--finish-in")
+        return recipe
+    run = RunFolder(folder)
+    ending = with_end_of(run, recipe)
+    return ending if finish_in is None else finishing_in(seconds_of(finish_in), ending, run)
 
 
 def _prepare(

@@ -6,9 +6,34 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
+from manyheads.config.modify import ModifySettings
 from manyheads.config.values import Natural, Number, Positive, Probability, Settings
 
 LanguageCode = Annotated[str, Field(pattern=r"^[a-z]{2,8}(-[A-Za-z]+)*$")]
+
+
+def _one_or_several(value: object) -> str:
+    """Say which of two forms a value has. The brackets mark what is no key, for `messages`."""
+    return "(several)" if isinstance(value, list | tuple) else "(one)"
+
+
+def _some_weight(weights: tuple[float, ...]) -> tuple[float, ...]:
+    """A corpus that is never read should not be named."""
+    if not any(weights):
+        raise ValueError("the weight must be greater than 0 in one of the stages")
+    return weights
+
+
+Weights = Annotated[
+    Annotated[float, Number, Field(gt=0.0, allow_inf_nan=False), Tag("(one)")]
+    | Annotated[
+        tuple[Annotated[float, Number, Field(ge=0.0, allow_inf_nan=False)], ...],
+        AfterValidator(_some_weight),
+        Tag("(several)"),
+    ],
+    Discriminator(_one_or_several),
+]
+"""How often the pairs of a corpus are seen: always the same, or by stage."""
 
 
 class CorpusSettings(Settings):
@@ -34,14 +59,25 @@ class CorpusSettings(Settings):
     count: Positive = Field(100_000, description="Number of pairs to generate.")
     seed: int = Field(1, description="Seed of the generated pairs.")
     options: dict[str, Any] = Field(default_factory=dict, description="Options of the generated task.")
-    weight: Annotated[float, Number, Field(gt=0.0, allow_inf_nan=False)] = Field(
-        1.0, description="How often its pairs are seen in an epoch, relative to once."
+    weight: Weights = Field(
+        1.0,
+        description="How often its pairs are seen in an epoch, relative to once; a list has one number for each stage "
+        "of `training.stages`, 0 to leave the corpus out of it.",
     )
     source_language: str | None = Field(None, description="Language code of its sources, where corpora differ in it.")
     target_language: LanguageCode | None = Field(
         None,
         description="Language code of its targets; the tag <2code> before each source then tells it to the model.",
     )
+    both_ways: bool = Field(
+        False, description="Also learn the other direction, from target to source; needs the languages of both sides."
+    )
+    lexicon: str | None = Field(
+        None,
+        description="Words and their translations in two columns, for `data.modify.tags` and `.terms`; "
+        "'manyheads data lexicon' makes one.",
+    )
+    modified: bool = Field(True, description="Whether `data.modify` changes its pairs.")
     tag: str | None = Field(
         None,
         description="A token put before each source sentence of this corpus, such as <bt> for back-translated text.",
@@ -73,6 +109,35 @@ class CorpusSettings(Settings):
             raise ValueError(f"the tag {self.tag} is a special token already: choose another")
         return self
 
+    @model_validator(mode="after")
+    def _both_ways_need_languages(self) -> Self:
+        """A model that translates in both directions has to be told which one is wanted."""
+        if self.both_ways and (self.source_language is None or self.target_language is None):
+            raise ValueError("both_ways needs source_language and target_language, by which the directions differ")
+        if self.both_ways and self.task is not None:
+            raise ValueError("both_ways is for files: a generated task goes one way")
+        return self
+
+    @property
+    def directions(self) -> tuple[CorpusSettings, ...]:
+        """The corpus as it is read: once, or once in each direction."""
+        if not self.both_ways:
+            return (self,)
+        one_way = self.model_copy(update={"both_ways": False})
+        swapped = {
+            "source": self.target,
+            "target": self.source,
+            "source_column": self.target_column,
+            "target_column": self.source_column,
+            "source_language": self.target_language,
+            "target_language": self.source_language,
+        }
+        return one_way, one_way.model_copy(update=swapped)
+
+    def weight_in(self, stage: int) -> float:
+        """Return the weight in a stage of the training, counted from 0."""
+        return self.weight[stage] if isinstance(self.weight, tuple) else self.weight
+
     @property
     def tags(self) -> tuple[str, ...]:
         """What stands before each of its sources: the language to translate into, then its own tag."""
@@ -83,11 +148,6 @@ class CorpusSettings(Settings):
 def language_tag(code: str) -> str:
     """Return the token that tells a model which language to translate into."""
     return f"<2{code}>"
-
-
-def _one_or_several(value: object) -> str:
-    """Say which of its two forms `data.train` has. The brackets mark what is no key, for `messages`."""
-    return "(several)" if isinstance(value, list | tuple) else "(one)"
 
 
 def _plain_if_alone(value: CorpusSettings | tuple[CorpusSettings, ...]) -> CorpusSettings | tuple[CorpusSettings, ...]:
@@ -104,6 +164,12 @@ OneOrSeveral = Annotated[
 ]
 
 
+def _each_direction(corpora: CorpusSettings | tuple[CorpusSettings, ...]) -> tuple[CorpusSettings, ...]:
+    """Return every corpus once for each direction that it is read in."""
+    several = corpora if isinstance(corpora, tuple) else (corpora,)
+    return tuple(one for corpus in several for one in corpus.directions)
+
+
 class DataSettings(Settings):
     """The corpora of a run."""
 
@@ -114,18 +180,21 @@ class DataSettings(Settings):
     too_long: Literal["skip", "truncate", "stop"] = Field(
         "skip", description="What to do with a longer one: skip it (and say how many), truncate it, or stop."
     )
+    modify: ModifySettings = Field(
+        default_factory=ModifySettings, description="Changes to training pairs while they are read."
+    )
     source_language: str | None = Field(None, description="Language code of the source, for the card and the server.")
     target_language: str | None = Field(None, description="Language code of the target.")
 
     @property
     def corpora(self) -> tuple[CorpusSettings, ...]:
-        """The training corpora, be it one or several."""
-        return self.train if isinstance(self.train, tuple) else (self.train,)
+        """The training corpora, one or several, each direction of a corpus for itself."""
+        return _each_direction(self.train)
 
     @property
     def valid_corpora(self) -> tuple[CorpusSettings, ...]:
-        """The validation corpora: none, one or several."""
-        return self.valid if isinstance(self.valid, tuple) else () if self.valid is None else (self.valid,)
+        """The validation corpora: none, one or several, each direction for itself."""
+        return () if self.valid is None else _each_direction(self.valid)
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -169,6 +238,11 @@ class TokenizerSettings(Settings):
     )
     coverage: float = Field(1.0, gt=0.9, le=1.0, description="Share of the characters that get a piece of their own.")
     byte_fallback: bool = Field(False, description="Spell unknown characters as bytes instead of <unk>.")
+    symbols: bool = Field(
+        False,
+        description="Keep the reserved symbols whole, which carry placeholders, inline tags and term hints through "
+        "the model (docs/symbols.md).",
+    )
     start: Literal["start", "end", "pad"] = Field(
         "start", description="The token a target begins with: <s>, </s> or <pad>."
     )
@@ -190,6 +264,13 @@ class TokenizerSettings(Settings):
         """A target tokenizer contradicts a shared one."""
         if self.shared and self.target is not None:
             raise ValueError("a shared tokenizer has no settings of the target's own: set shared to false")
+        return self
+
+    @model_validator(mode="after")
+    def _symbols_stand_in_text(self) -> Self:
+        """A placeholder may touch the words beside it, so white space cannot be all that separates pieces."""
+        if self.symbols and "symbols" in (self.kind, self.target_kind):
+            raise ValueError("`symbols: true` is for text, not for a tokenizer of kind symbols")
         return self
 
     @model_validator(mode="after")

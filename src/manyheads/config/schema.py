@@ -18,13 +18,27 @@ from manyheads.config.values import Metric, Natural, Number, Positive, Probabili
 class ScheduleSettings(Settings):
     """How the learning rate rises and falls."""
 
-    kind: Literal["paper", "inverse_sqrt", "cosine", "linear", "constant"] = Field(
+    kind: Literal["paper", "inverse_sqrt", "cosine", "linear", "constant", "warmup_constant_decay"] = Field(
         "paper",
-        description="paper: d_model^-0.5 · min(step^-0.5, step · warmup^-1.5); the others start from `rate`.",
+        description="paper: d_model^-0.5 · min(step^-0.5, step · warmup^-1.5); the others rise to `rate`.",
     )
     warmup: Natural = Field(4000, description="Steps in which the rate rises from zero.")
     rate: float = Field(1.0, gt=0.0, description="Peak rate; for `paper`, a factor on the formula.")
-    floor: float = Field(0.0, ge=0.0, description="Rate at the end of cosine and linear, as a share of the peak.")
+    floor: float = Field(
+        0.0, ge=0.0, description="Rate at the end of cosine, linear and warmup_constant_decay, as a share of the peak."
+    )
+    decay_from: Natural | None = Field(
+        None,
+        description="Of warmup_constant_decay: the step after which the rate falls in a straight line until the last "
+        "one; until it is set, the rate stays. `train --finish-in 2h` sets it.",
+    )
+
+    @model_validator(mode="after")
+    def _decay_has_its_kind(self) -> Self:
+        """The other schedules do not wait for their decay."""
+        if self.decay_from is not None and self.kind != "warmup_constant_decay":
+            raise ValueError(f"decay_from is for warmup_constant_decay, not for {self.kind}")
+        return self
 
 
 class TrainingSettings(Settings):
@@ -35,6 +49,11 @@ class TrainingSettings(Settings):
     accumulate: Positive = Field(1, description="Batches per update.")
     label_smoothing: Probability = Field(0.1, description="ε: 1−ε on the true token, ε/(K−1) on every other.")
     schedule: ScheduleSettings = Field(default_factory=ScheduleSettings, description="The learning rate over time.")
+    stages: tuple[Natural | Literal["decay"], ...] = Field(
+        (),
+        description="Steps after which the next weights of the corpora count (`data.train.weight` as a list), such as "
+        "[20000]; `decay` stands for `schedule.decay_from`.",
+    )
     optimiser: Literal["adam", "muon"] = Field(
         "adam",
         description="adam, or muon: the matrices inside the layers move by orthogonal updates; all else is Adam's.",
@@ -76,6 +95,19 @@ class TrainingSettings(Settings):
     compile: Switch = Field(
         "auto", description="Compile the model before training: on, off, or auto: on CUDA if the run is long enough."
     )
+
+    def stage_at(self, step: int) -> int:
+        """Return the stage, counted from 0, of update `step`, counted from 0."""
+        ends = (self.schedule.decay_from if end == "decay" else end for end in self.stages)
+        return sum(end is not None and step >= end for end in ends)
+
+    @model_validator(mode="after")
+    def _stages_in_order(self) -> Self:
+        """One stage follows another."""
+        steps = [end for end in self.stages if end != "decay"]
+        if steps != sorted(set(steps)) or "decay" in self.stages[:-1]:
+            raise ValueError("the steps of `stages` must rise, and `decay` may only be the last")
+        return self
 
     @model_validator(mode="after")
     def _muon_needs_whole_matrices(self) -> Self:
@@ -148,6 +180,32 @@ class Recipe(Settings):
             raise ValueError(
                 "model.tie: all needs tokenizer.shared: true; with a tokenizer per side use tie: target or none"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _weights_for_every_stage(self) -> Self:
+        """A list of weights has one for each stage."""
+        stages = len(self.training.stages) + 1
+        for number, corpus in enumerate(self.data.corpora):
+            if isinstance(corpus.weight, tuple) and len(corpus.weight) != stages:
+                raise ValueError(
+                    f"corpus {number} of data.train has {len(corpus.weight)} weights, but there are {stages} stages "
+                    "(training.stages has the steps between them)"
+                )
+        for stage in range(stages):
+            if not any(corpus.weight_in(stage) for corpus in self.data.corpora):
+                raise ValueError(f"every corpus has the weight 0 in stage {stage} (counted from 0)")
+        return self
+
+    @model_validator(mode="after")
+    def _modifiers_need_symbols(self) -> Self:
+        """Placeholders, tags and terms become symbols, which a tokenizer has to keep whole."""
+        needing = [key for key in ("placeholders", "tags", "terms") if getattr(self.data.modify, key)]
+        if needing and not self.tokenizer.symbols:
+            raise ValueError(f"data.modify.{needing[0]} needs tokenizer.symbols: true")
+        lexicons = [corpus.lexicon for corpus in self.data.corpora]
+        if needing and set(needing) & {"tags", "terms"} and not any(lexicons):
+            raise ValueError(f"data.modify.{needing[-1]} needs a lexicon for at least one corpus of data.train")
         return self
 
     @model_validator(mode="after")

@@ -9,8 +9,9 @@ resuming at step one million costs as much as starting.
 Of several corpora (see `mixture`), each has length classes of its own. A class of n members has about weight · n ranks
 in an epoch, which take its members from an endless row of shuffled passes: where one epoch stops, the next goes on.
 
-With subword sampling, the sentences of batch i are cut into other pieces when it is laid out, by draws that depend on
-the seed and on i. The batches stay those that the stored lengths make, so one may then hold more tokens than asked for.
+With modifiers (`modifiers/`) and with subword sampling, the sentences of batch i are changed or cut into other pieces
+when it is laid out, by draws that depend on the seed and on i. The batches stay those that the stored lengths make, so
+one may then hold more tokens than asked for.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyheads.data.mixture import Mixture
+from manyheads.data.modifiers.reading import Modification
+from manyheads.data.rectangles import Rectangle
 from manyheads.data.shuffling import RandomOrder
 from manyheads.data.store import Side, Store
 from manyheads.data.subword_sampling import Resampling
@@ -64,11 +67,13 @@ class Batches:
         tokens: int,
         seed: int,
         special: SpecialTokens,
+        modification: Modification | None = None,
         resampling: Mapping[Side, Resampling] | None = None,
     ) -> None:
         self._store = store if isinstance(store, Mixture) else Mixture([store], [1.0])
         self._seed = seed
         self._special = special
+        self._modification = modification
         self._resampling = resampling or {}
         longest = self._rank()
         if longest > tokens:
@@ -135,20 +140,28 @@ class Batches:
 
     def layout(self, pairs: NDArray[np.int64], index: int) -> Batch:
         """Lay the given pairs [B] out as batch `index`."""
-        source, source_lengths = self._rows("source", pairs, index)
-        target, target_lengths = self._rows("target", pairs, index)
+        (source, source_lengths), (target, target_lengths) = self._sides(pairs, index)
         shifted = np.roll(target, 1, axis=1)
         shifted[:, 0] = self._special.start
         # The end token is never an input: a row that is shorter than the batch would carry it at its end.
         shifted[np.arange(target.shape[1]) >= target_lengths[:, None]] = self._special.pad
         return Batch(source, source_lengths, shifted, target, target_lengths, pairs)
 
-    def _rows(self, side: Side, pairs: NDArray[np.int64], index: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return one side of the pairs [B] as ids [B, S] and lengths [B], cut anew where that was asked for."""
-        ids, lengths = self._store.rows(side, pairs, padding=self._special.pad)
+    def _sides(self, pairs: NDArray[np.int64], index: int) -> tuple[Rectangle, Rectangle]:
+        """Return both sides of the pairs [B], changed and cut into other pieces where that was asked for."""
+        padding = self._special.pad
+        source = self._store.rows("source", pairs, padding=padding)
+        target = self._store.rows("target", pairs, padding=padding)
+        if self._modification is not None:
+            origins = self._store.origins_of(pairs)
+            source, target = self._modification(source, target, origins, padding=padding, seed=(self._seed, index))
+        return self._resampled("source", source, index), self._resampled("target", target, index)
+
+    def _resampled(self, side: Side, rows: Rectangle, index: int) -> Rectangle:
+        """Return one side in other pieces, where its subwords are sampled."""
         if side not in self._resampling:
-            return ids, lengths
-        return self._resampling[side](ids, lengths, padding=self._special.pad, seed=(self._seed, index, side))
+            return rows
+        return self._resampling[side](*rows, padding=self._special.pad, seed=(self._seed, index, side))
 
 
 def _shares(sizes: NDArray[np.int64], weights: NDArray[np.float64], origins: NDArray[np.int64]) -> NDArray[np.int64]:

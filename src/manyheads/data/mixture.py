@@ -62,6 +62,10 @@ class Mixture:
         """Return which store each pair is from: [pairs]."""
         return np.repeat(np.arange(len(self.stores), dtype=np.uint16), np.diff(self._starts))
 
+    def origins_of(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return which store each of the pairs at the indices [B] is from: [B]."""
+        return np.searchsorted(self._starts, indices, side="right") - 1
+
     def lengths(self, side: Side) -> NDArray[np.int32]:
         """Return how many tokens each sentence of a side has, the end token included: [pairs]."""
         return np.concatenate([store.lengths(side) for store in self.stores])
@@ -74,7 +78,7 @@ class Mixture:
         self, side: Side, indices: NDArray[np.int64], *, padding: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the sentences at the indices [B] as one rectangle of ids [B, S], and their lengths [B]."""
-        origins = np.searchsorted(self._starts, indices, side="right") - 1
+        origins = self.origins_of(indices)
         parts = []
         for origin in np.unique(origins):
             here = np.flatnonzero(origins == origin)

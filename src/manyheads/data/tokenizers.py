@@ -19,6 +19,7 @@ from typing import Any
 import sentencepiece
 
 from manyheads.config.data import TokenizerKind, TokenizerSettings
+from manyheads.config.symbols import SYMBOLS
 from manyheads.data.pairs import Pair
 from manyheads.data.sentencepiece_model import without_rules_files
 from manyheads.errors import ManyheadsError
@@ -204,7 +205,7 @@ def train_tokenizer(
                 unk_id=UNKNOWN,
                 bos_id=START,
                 eos_id=END,
-                user_defined_symbols=[tag_piece(tag) for tag in tags],
+                user_defined_symbols=[*map(tag_piece, tags), *reserved_symbols(settings)],
                 max_sentence_length=1_000_000,
                 minloglevel=2,
                 **normalisation,
@@ -235,6 +236,11 @@ def _normalisation(name: str) -> Iterator[dict[str, Any]]:
         reading.write_text(normalisation_rules(), encoding="utf-8")
         writing.write_text(writing_rules(), encoding="utf-8")
         yield {"normalization_rule_tsv": str(reading), "denormalization_rule_tsv": str(writing)}
+
+
+def reserved_symbols(settings: TokenizerSettings) -> tuple[str, ...]:
+    """Return the symbols that are kept whole wherever they stand, if any."""
+    return SYMBOLS if settings.symbols else ()
 
 
 def tag_piece(tag: str) -> str:

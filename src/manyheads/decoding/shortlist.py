@@ -2,9 +2,7 @@
 
 A search then compares only the tokens that the words of its sentence suggest, and the most frequent ones, instead of
 the whole vocabulary, which saves most of the output layer. What translates what is learned from the training pairs by
-IBM Model 1 (Brown et al. 1993), expectation maximisation of
-
-    P(t | s_1 … s_n) = 1/n · Σ_i p(t | s_i)
+IBM Model 1 (`data/word_translations.py`).
 """
 
 from __future__ import annotations
@@ -17,11 +15,11 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from manyheads.data.word_translations import learn_translations
 from manyheads.errors import ManyheadsError
 from manyheads.runs.atomic import write_file
 from manyheads.runs.weights import read_weights, weights_bytes
 
-ROUNDS = 4
 PAIRS = 100_000  # are plenty, and fit into memory
 Ids = NDArray[np.int64]
 
@@ -43,12 +41,9 @@ class Shortlist:
         frequent: int = 100,
     ) -> Self:
         """Learn from pairs of source and target ids: so many for each source id, and so many of the most frequent."""
-        sources, targets, occurrences = _occurrences(pairs)
-        keys, which = np.unique(sources * vocabularies[1] + targets, return_inverse=True)
-        probabilities = _translation_probabilities(keys // vocabularies[1], which, occurrences)
-        likely = _best(keys // vocabularies[1], keys % vocabularies[1], probabilities, vocabularies[0], each)
-        _, first = np.unique(occurrences, return_index=True)
-        counts = np.bincount(targets[first], minlength=vocabularies[1])
+        words = learn_translations(pairs, vocabularies=vocabularies)
+        likely = _best(words.sources, words.targets, words.probabilities, vocabularies[0], each)
+        counts = words.target_counts
         most = np.argsort(-counts, kind="stable")[:frequent]
         return cls(likely, np.sort(most[counts[most] > 0]))
 
@@ -71,30 +66,6 @@ class Shortlist:
         rows = [("", self.always), *((names[source], row[row >= 0]) for source, row in enumerate(self.likely))]
         lines = [f"{word}\t{' '.join(names[one] for one in row)}\n" for word, row in rows if len(row)]
         return "".join(lines).encode("utf-8")
-
-
-def _occurrences(pairs: Iterable[tuple[Sequence[int], Sequence[int]]]) -> tuple[Ids, Ids, Ids]:
-    """Return every source id beside every target id of its pair [M], and which target occurrence that is [M]."""
-    sources, targets, occurrences, count = [], [], [], 0
-    for source, target in pairs:
-        sources.append(np.tile(np.asarray(source, dtype=np.int64), len(target)))
-        targets.append(np.repeat(np.asarray(target, dtype=np.int64), len(source)))
-        occurrences.append(np.repeat(np.arange(count, count + len(target)), len(source)))
-        count += len(target)
-    if not sources:
-        raise ManyheadsError("there are no pairs to learn a shortlist from.")
-    return np.concatenate(sources), np.concatenate(targets), np.concatenate(occurrences)
-
-
-def _translation_probabilities(sources: Ids, which: Ids, occurrences: Ids) -> NDArray[np.float64]:
-    """Return p(t | s) for each couple [P] of ids; `which` [M] says which couple each occurrence is."""
-    likely = np.ones(len(sources))
-    for _ in range(ROUNDS):
-        shares = likely[which]
-        shares /= np.bincount(occurrences, weights=shares)[occurrences]
-        counts = np.bincount(which, weights=shares, minlength=len(sources))
-        likely = counts / np.bincount(sources, weights=counts)[sources]
-    return likely
 
 
 def _best(sources: Ids, targets: Ids, likely: NDArray[np.float64], vocabulary: int, each: int) -> Ids:

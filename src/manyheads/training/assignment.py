@@ -46,9 +46,8 @@ class Assignment(Protocol):
         """Where everything is written."""
         ...
 
-    @property
-    def batches(self) -> Endless:
-        """What is learned from."""
+    def batches_at(self, step: int) -> Endless:
+        """Return what update `step`, counted from 0, learns from."""
         ...
 
     @property

@@ -81,6 +81,10 @@ class BertPreparation:
         verb = {"classification": "classify", "question_answering": "answer"}.get(self.recipe.task, "encode")
         return f"manyheads {verb} --model {self.run.path}"
 
+    def batches_at(self, step: int) -> BertBatches:
+        """Return what every update learns from."""
+        return self.batches
+
     def facts(self) -> dict[str, str]:
         """Return what the card says of the data and of what the run started from."""
         recipe = self.recipe

@@ -6,23 +6,35 @@ Every part is made once and found again: tokenizers in the run folder, token ids
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import torch
 from torch import nn
 
-from manyheads.config.data import DataSettings
+from manyheads.config.data import CorpusSettings, DataSettings
 from manyheads.config.schema import ModelConfig, Recipe
 from manyheads.data.batching import Batch, Batches, SpecialTokens
 from manyheads.data.corpora import Corpus, Part, Without, open_corpus, tagged, together
 from manyheads.data.files import resolve
-from manyheads.data.mixture import Mixture
+from manyheads.data.mixture import Mixture, Rows
+from manyheads.data.modifiers.joining import MEAN, SMALLEST, Joined
+from manyheads.data.modifiers.reading import modification
 from manyheads.data.pairs import Pair
-from manyheads.data.store import Store, open_store
+from manyheads.data.store import Side, Store, open_store
 from manyheads.data.subword_sampling import resampling
-from manyheads.data.tokenizers import END, PAD, START, UNKNOWN, Tokenizers, tag_piece, train_tokenizers
+from manyheads.data.tokenizers import (
+    END,
+    PAD,
+    START,
+    UNKNOWN,
+    Tokenizers,
+    reserved_symbols,
+    tag_piece,
+    train_tokenizers,
+)
 from manyheads.decoding.options import TranslationOptions
 from manyheads.decoding.torch_engine import TorchEngine
 from manyheads.decoding.translator import Translator
@@ -51,7 +63,7 @@ class Preparation:
     config: ModelConfig
     corpus: Corpus
     store: Mixture
-    batches: Batches
+    stages: tuple[Batches, ...]
     valid_pairs: list[Pair]
     valid_batches: Batches
 
@@ -69,6 +81,15 @@ class Preparation:
     def try_it(self) -> str:
         """The command that uses the model."""
         return f"manyheads translate --model {self.run.path}"
+
+    @property
+    def batches(self) -> Batches:
+        """What is learned from in the first stage."""
+        return self.stages[0]
+
+    def batches_at(self, step: int) -> Batches:
+        """Return what update `step`, counted from 0, learns from."""
+        return self.stages[self.recipe.training.stage_at(step)]
 
     def facts(self) -> dict[str, str]:
         """Return what the card says of the data."""
@@ -127,13 +148,10 @@ def prepare(recipe: Recipe, run: RunFolder, *, threads: int, tell: Tell, begun: 
     stores = [
         open_store(corpus, tokenizers, recipe.data, threads=threads, report=_milestones(tell)) for corpus in corpora
     ]
-    store = Mixture(stores, [corpus.weight for corpus in recipe.data.corpora])
+    store = Mixture(stores, [1.0] * len(stores))
     valid_store = open_store(valid, tokenizers, recipe.data, threads=threads)
     _tell_tally(store, valid_store, tell)
     special = SpecialTokens(pad=config.pad, start=config.start)
-    tokens = recipe.training.batch_tokens
-    whole = [tag_piece(tag) for tag in recipe.data.tags]
-    sampled = resampling(tokenizers, recipe.tokenizer, longest=recipe.data.max_length, whole=whole)
     return Preparation(
         recipe=recipe,
         run=run,
@@ -141,10 +159,62 @@ def prepare(recipe: Recipe, run: RunFolder, *, threads: int, tell: Tell, begun: 
         config=config,
         corpus=train,
         store=store,
-        batches=Batches(store, tokens=tokens, seed=recipe.seed, special=special, resampling=sampled),
+        stages=_stages(recipe, stores, tokenizers, special),
         valid_pairs=[pair for pair in valid.pairs() if _is_usable(pair, tokenizers, recipe.data.max_length)],
-        valid_batches=Batches(valid_store, tokens=tokens, seed=recipe.seed, special=special),
+        valid_batches=Batches(valid_store, tokens=recipe.training.batch_tokens, seed=recipe.seed, special=special),
     )
+
+
+def _stages(
+    recipe: Recipe, stores: Sequence[Store], tokenizers: Tokenizers, special: SpecialTokens
+) -> tuple[Batches, ...]:
+    """Return the batches of each stage of the training; corpora of weight 0 are left out of a stage."""
+    data = recipe.data
+    whole = [*map(tag_piece, data.tags), *reserved_symbols(recipe.tokenizer)]
+    sampled = resampling(tokenizers, recipe.tokenizer, longest=data.max_length, whole=whole)
+    parts = list(_parts(data, stores, tokenizers))
+    stages = []
+    for stage in range(len(recipe.training.stages) + 1):
+        present = [part for part in parts if part.corpus.weight_in(stage)]
+        mixture = Mixture(
+            [part.rows for part in present], [part.share * part.corpus.weight_in(stage) for part in present]
+        )
+        corpora = [part.corpus for part in present]
+        changes = modification(data.modify, corpora, tokenizers, longest=data.max_length)
+        stages.append(
+            Batches(
+                mixture,
+                tokens=recipe.training.batch_tokens,
+                seed=recipe.seed,
+                special=special,
+                modification=changes,
+                resampling=sampled,
+            )
+        )
+    return tuple(stages)
+
+
+class _Part(NamedTuple):
+    """Rows to learn from, the corpus that they are of, and how often they are seen relative to its weight."""
+
+    rows: Rows
+    corpus: CorpusSettings
+    share: float
+
+
+def _parts(data: DataSettings, stores: Sequence[Store], tokenizers: Tokenizers) -> Iterator[_Part]:
+    """Yield each corpus as it is and, if neighbouring pairs are to be joined, as a view with joined ones."""
+    joined = data.modify.joined
+    for corpus, store in zip(data.corpora, stores, strict=True):
+        yield _Part(store, corpus, 1.0)
+        if joined and corpus.modified and len(store) >= SMALLEST:
+            languages: dict[Side, str | None] = {
+                "source": corpus.source_language or data.source_language,
+                "target": corpus.target_language or data.target_language,
+            }
+            prefix = " ".join(corpus.tags)
+            rows = Joined(store, tokenizers, prefix=prefix, languages=languages, longest=data.max_length)
+            yield _Part(rows, corpus, MEAN * joined / (1.0 - joined))
 
 
 def _milestones(tell: Tell, *, every: int = 1_000_000) -> Callable[[int], None]:

@@ -3,7 +3,8 @@
     rate = d_model^−0.5 · min(step^−0.5, step · warmup^−1.5)
 
 rises linearly for `warmup` steps and then falls with the square root of the step. The other schedules rise to a given
-peak in the same way and fall in their own.
+peak in the same way and fall in their own. `warmup_constant_decay` stays at the peak until it is known when training
+will end, and falls from there to the end.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ def learning_rate(settings: ScheduleSettings, step: int, *, width: int, steps: i
         return settings.rate * step / settings.warmup
     if settings.kind == "inverse_sqrt":
         return settings.rate * math.sqrt(max(1, settings.warmup) / step)
+    if settings.kind == "warmup_constant_decay":
+        begin = steps if settings.decay_from is None else settings.decay_from
+        return settings.rate * _towards_floor(settings, max(0, step - begin) / max(1, steps - begin))
     return settings.rate * _towards_floor(settings, (step - settings.warmup) / max(1, steps - settings.warmup))
 
 
@@ -33,5 +37,5 @@ def _rise_and_fall(step: int, warmup: int) -> float:
 def _towards_floor(settings: ScheduleSettings, progress: float) -> float:
     """Return the share of the peak rate that is left at some progress (0 to 1) behind the warm-up."""
     done = min(1.0, progress)
-    left = {"linear": 1.0 - done, "cosine": 0.5 * (1.0 + math.cos(math.pi * done)), "constant": 1.0}[settings.kind]
+    left = {"cosine": 0.5 * (1.0 + math.cos(math.pi * done)), "constant": 1.0}.get(settings.kind, 1.0 - done)
     return settings.floor + (1.0 - settings.floor) * left

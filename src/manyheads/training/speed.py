@@ -17,7 +17,7 @@ class Stopwatch:
         self._steps = self._tokens = 0
         self._flops = 0.0
         self._lap_loss = self._lap_flops = 0.0
-        self._lap_tokens = 0
+        self._lap_tokens = self._lap_steps = 0
         self.recent_loss = float("nan")
 
     def add(self, loss: float, tokens: int, flops: float = 0.0) -> None:
@@ -27,6 +27,7 @@ class Stopwatch:
         self._flops += flops
         self._lap_loss += loss * tokens
         self._lap_tokens += tokens
+        self._lap_steps += 1
         self._lap_flops += flops
         self.recent_loss = self._lap_loss / self._lap_tokens
 
@@ -37,10 +38,12 @@ class Stopwatch:
         facts = {
             "loss": round(self._lap_loss / self._lap_tokens, 5),
             "tokens_per_second": round(self._lap_tokens / spent, 1),
+            "seconds_per_step": round(spent / self._lap_steps, 4),
         }
         if self._peak is not None:
             facts["utilisation"] = round(self._lap_flops / (spent * self._peak), 4)
-        self._lap_begin, self._lap_loss, self._lap_tokens, self._lap_flops = now, 0.0, 0, 0.0
+        self._lap_begin, self._lap_loss, self._lap_flops = now, 0.0, 0.0
+        self._lap_tokens = self._lap_steps = 0
         return facts
 
     @contextmanager

@@ -117,7 +117,7 @@ class Trainer:
             self.reporter.note(f"Already at {reason}: nothing to do.")
             return "nothing to do"
         journal = Journal(self.run, step=step) if self.world.is_main else None
-        lookahead = Lookahead(self.preparation.batches)
+        lookahead = Lookahead(self.preparation.batches_at)
         try:
             with self.reporter, self._signals():
                 self.reporter.note(f"Computing in {self.learner.precision.sentence()}")
@@ -169,7 +169,7 @@ class Trainer:
     def _update(self, lookahead: Lookahead) -> tuple[Update, int]:
         """Take the next update, on this process's share of the batches; return what it was and its FLOPs here."""
         indices, following = self._shares()
-        batches = lookahead.take(indices, following)
+        batches = lookahead.take(self.progress.step, indices, following)
         try:
             update = self.learner.update(self.progress.step, batches)
         except NotFiniteError as error:

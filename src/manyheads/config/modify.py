@@ -1,0 +1,36 @@
+"""The keys under `data.modify`: how often each change is made to training pairs while they are read."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from manyheads.config.values import Probability, Settings
+
+
+class ModifySettings(Settings):
+    """The share of pairs that each modifier changes; 0 switches it off. Validation data is never changed."""
+
+    joined: Probability = Field(
+        0.0, description="Share of training examples that are two or three neighbouring pairs joined into one."
+    )
+    numbers: Probability = Field(0.0, description="Numbers that both sides have become other numbers on both.")
+    placeholders: Probability = Field(
+        0.0, description="Placeholders, URLs and addresses that both sides have become copy symbols on both."
+    )
+    names: Probability = Field(
+        0.0, description="Words that both sides have, such as names, become copy symbols on both."
+    )
+    tags: Probability = Field(0.0, description="Tag symbols are put around words that translate each other.")
+    terms: Probability = Field(0.0, description="A source word gets a hint with the word that the target has for it.")
+    upper_case: Probability = Field(0.0, description="BOTH SIDES IN CAPITALS.")
+    title_case: Probability = Field(0.0, description="Every Word of Both Sides Begins With a Capital.")
+    final_punctuation: Probability = Field(0.0, description="The punctuation at the end is left out on both sides.")
+    accents: Probability = Field(0.0, description="The source loses its accents: étudiant, etudiant; müde, mude.")
+    typos: Probability = Field(
+        0.0, description="The source gets typing errors, about one in eight words, by neighbouring keys."
+    )
+
+    @property
+    def on_text(self) -> bool:
+        """Whether any modifier changes the text of a pair."""
+        return any(share for name, share in self if name != "joined")

@@ -1,0 +1,26 @@
+"""Missing accents: on keyboards that lack them, étudiant is written etudiant, and müde is written mude or muede."""
+
+from __future__ import annotations
+
+import unicodedata
+from random import Random
+
+from manyheads.data.pairs import Pair
+
+SPELLED_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ß": "ss", "ẞ": "SS"})
+LIGATURES = str.maketrans({"œ": "oe", "Œ": "Oe", "æ": "ae", "Æ": "Ae", "ø": "o", "Ø": "O", "ß": "ss", "ẞ": "SS"})
+LATIN = 0x0250  # beyond it, marks belong to scripts that cannot be read without them
+
+
+def without_accents(pair: Pair, random: Random) -> Pair:
+    """Return the source without its accents; German umlauts are spelled out in half of the cases."""
+    text = pair.source.translate(SPELLED_OUT) if random.random() < 0.5 else pair.source
+    return Pair("".join(map(_bare, text.translate(LIGATURES))), pair.target)
+
+
+def _bare(character: str) -> str:
+    """Return a Latin letter without its marks."""
+    if character.isascii() or ord(character) >= LATIN:
+        return character
+    parts = unicodedata.normalize("NFD", character)
+    return "".join(part for part in parts if not unicodedata.combining(part))

@@ -1,0 +1,90 @@
+"""Neighbouring pairs as one example, so that a model has seen more than one sentence at a time.
+
+A view of a store: its rows are groups of two and three pairs in turn. The lengths are the sums of theirs, so a joined
+example is batched among others of its own length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyheads.data.mixture import Rows
+from manyheads.data.rectangles import Rectangle, rectangle, unpadded
+from manyheads.data.store import Side, Tally
+from manyheads.data.tokenizers import END, Tokenizer, Tokenizers
+
+MEAN = 2.5  # pairs of a group
+SMALLEST = 5  # pairs that a corpus must have
+WITHOUT_SPACES = ("zh", "ja", "th", "lo", "km", "my")
+
+
+class Joined:
+    """Groups of neighbouring pairs of a store, each joined into one."""
+
+    def __init__(
+        self,
+        rows: Rows,
+        tokenizers: Tokenizers,
+        *,
+        prefix: str,
+        languages: Mapping[Side, str | None],
+        longest: int,
+    ) -> None:
+        """Join rows that begin with `prefix`, the tags of their corpus, up to the longest length of a side."""
+        self._rows, self._prefix, self._longest = rows, prefix, longest
+        self._tokenizers: dict[Side, Tokenizer] = {"source": tokenizers.source, "target": tokenizers.target}
+        self._between = {side: "" if code in WITHOUT_SPACES else " " for side, code in languages.items()}
+        self._starts, self._counts = _groups(rows, longest)
+
+    @property
+    def tally(self) -> Tally:
+        """The groups; what was left out is known from the pairs."""
+        return Tally(pairs=len(self))
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def lengths(self, side: Side) -> NDArray[np.int32]:
+        """Return about how many tokens each group has, the end token included: [groups]."""
+        return np.minimum(_sums(self._rows.lengths(side), self._starts, self._counts), self._longest + 1)
+
+    def tokens(self, side: Side) -> int:
+        """Return how many tokens a side has in all."""
+        return int(self.lengths(side).sum())
+
+    def rows(self, side: Side, indices: NDArray[np.int64], *, padding: int) -> Rectangle:
+        """Return the groups at the indices [B] as one rectangle of ids [B, S], and their lengths [B]."""
+        starts, counts = self._starts[indices], self._counts[indices]
+        members = np.concatenate([np.arange(start, start + n) for start, n in zip(starts, counts, strict=True)])
+        tokenizer = self._tokenizers[side]
+        texts = tokenizer.decode_all(unpadded(self._rows.rows(side, members, padding=padding)))
+        ends = counts.cumsum()
+        joined = [self._join(side, texts[end - n : end]) for end, n in zip(ends, counts, strict=True)]
+        return rectangle([[*row[: self._longest], END] for row in tokenizer.encode_all(joined)], padding)
+
+    def _join(self, side: Side, texts: list[str]) -> str:
+        """Return texts as one, with the tags before the first alone."""
+        if side == "source" and self._prefix:
+            texts = [texts[0], *(text.removeprefix(self._prefix).lstrip() for text in texts[1:])]
+        return self._between[side].join(texts)
+
+
+def _groups(rows: Rows, longest: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where each group starts and how many pairs it has: two and three in turn, fewer where it is too long."""
+    whole = np.arange(0, len(rows) - SMALLEST + 1, SMALLEST)
+    starts = np.stack([whole, whole + 2], axis=1).ravel()
+    counts = np.tile([2, 3], len(whole))
+    for _ in range(2):
+        sums = np.maximum(*(_sums(rows.lengths(side), starts, counts) for side in ("source", "target")))
+        counts = np.where((sums > longest) & (counts > 1), counts - 1, counts)
+    return starts, counts
+
+
+def _sums(lengths: NDArray[np.int32], starts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Return the lengths of groups, with one end token each."""
+    cumulated = np.r_[0, lengths.cumsum(dtype=np.int64)]
+    sums: NDArray[np.int64] = cumulated[starts + counts] - cumulated[starts] - (counts - 1)
+    return sums.astype(np.int32)
