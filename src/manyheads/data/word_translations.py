@@ -38,11 +38,6 @@ class Translations(NamedTuple):
     probabilities: NDArray[np.float64]
     target_counts: Ids
 
-    @property
-    def empty(self) -> bool:
-        """Whether there is nothing to learn from."""
-        return len(self.sources) == 0
-
 
 def learn_translations(
     pairs: Iterable[tuple[Sequence[int], Sequence[int]]], *, vocabularies: tuple[int, int]
@@ -91,18 +86,13 @@ def learn_lexicon(pairs: Sequence[Pair]) -> list[tuple[str, str]]:
     there = learn_translations(both, vocabularies=(len(sides[0]), len(sides[1])))
     back = learn_translations([(b, a) for a, b in both], vocabularies=(len(sides[1]), len(sides[0])))
     likely_back = dict(_sure(back, back.targets, back.sources))
-    found = [
-        (couple, p * likely_back[couple])
-        for couple, p in _sure(there, there.sources, there.targets)
-        if couple in likely_back
+    couples = [
+        (sides[0].words[source], sides[1].words[target], probability * likely_back[source, target])
+        for (source, target), probability in _sure(there, there.sources, there.targets)
+        if (source, target) in likely_back
     ]
-    words = [(sides[0].words[s], sides[1].words[t], p) for (s, t), p in found]
-    kept = [
-        (source, target)
-        for source, target, _ in sorted(words, key=lambda entry: (entry[0], -entry[2], entry[1]))
-        if sides[0].counts[source] >= SEEN and sides[1].counts[target] >= SEEN and _is_word(source) and _is_word(target)
-    ]
-    return kept
+    couples.sort(key=lambda couple: (couple[0], -couple[2], couple[1]))
+    return [(source, target) for source, target, _ in couples if _is_word(source) and _is_word(target)]
 
 
 def _sure(found: Translations, sources: Ids, targets: Ids) -> Iterator[tuple[tuple[int, int], float]]:
@@ -122,8 +112,8 @@ class _Vocabulary:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._cut = _cutter(texts)
-        self.counts = Counter(itertools.chain.from_iterable(map(self._cut, texts)))
-        self.words = [word for word, count in sorted(self.counts.items()) if count >= SEEN]
+        counts = Counter(itertools.chain.from_iterable(map(self._cut, texts)))
+        self.words = [word for word, count in sorted(counts.items()) if count >= SEEN]
         self._numbers = {word: number for number, word in enumerate(self.words)}
 
     def __len__(self) -> int:

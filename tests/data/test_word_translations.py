@@ -1,0 +1,57 @@
+"""IBM Model 1 finds what translates what, with and without spaces between words; lexicon files are read either way."""
+
+from random import Random
+
+import pytest
+
+from manyheads.data.lexicon import Lexicon
+from manyheads.data.pairs import Pair
+from manyheads.data.word_translations import learn_lexicon
+from manyheads.errors import ManyheadsError
+
+WORDS = {"house": "Haus", "tree": "Baum", "water": "Wasser", "bread": "Brot", "night": "Nacht", "green": "grün"}
+
+
+def made_up(count: int) -> list[Pair]:
+    """Return pairs whose words stand in another order on each side."""
+    random = Random(5)
+    pairs = []
+    for _ in range(count):
+        chosen = random.sample(sorted(WORDS), k=3)
+        pairs.append(Pair(" ".join(chosen), " ".join(WORDS[word] for word in reversed(chosen)) + "."))
+    return pairs
+
+
+def test_words_that_occur_together_translate_each_other():
+    found = learn_lexicon(made_up(300))
+    assert set(found) == {(source, target.lower()) for source, target in WORDS.items()}
+
+
+def test_rare_words_are_left_out():
+    found = learn_lexicon([*made_up(300), Pair("once house", "einmal Haus")])
+    assert "once" not in {source for source, _ in found}
+
+
+def test_a_file_is_read_in_either_direction(tmp_path):
+    file = tmp_path / "lexicon.tsv"
+    file.write_text("en\tde\nhouse\tHaus\n", encoding="utf-8")
+    there = Lexicon.read(file, source_language="en", target_language="de")
+    back = Lexicon.read(file, source_language="de", target_language="en")
+    assert there.translations == {"house": frozenset({"haus"})}
+    assert back.translations == {"haus": frozenset({"house"})}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("en\tfr\nhouse\tmaison\n", "is for en and fr, but the corpus goes from en to de"),
+        ("en\tde\nhouse\n", "lexicon.tsv:2: a line of a lexicon has a word, a tab and its translation"),
+        ("", "lexicon.tsv:1"),
+    ],
+)
+def test_bad_files_are_told(tmp_path, text, message):
+    file = tmp_path / "lexicon.tsv"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(ManyheadsError) as caught:
+        Lexicon.read(file, source_language="en", target_language="de")
+    assert message in str(caught.value)
