@@ -70,6 +70,7 @@ SHAPES: dict[str, dict[str, Any]] = {
     "pre-norm": {"norm": "pre", "tie": "none", "output_bias": True},
     "learned positions": {"positions": {"kind": "learned", "maximum": 120}},
     "relative positions": {"positions": {"kind": "relative", "clip": 4}},
+    "rotary positions": {"positions": {"kind": "rotary"}},
     "starts with padding": {"tokenizer": {"start": "pad"}},
     "two vocabularies": {"tie": "target", "tokenizer": {"shared": False, "target": {"kind": "characters"}}},
 }
@@ -102,7 +103,7 @@ def test_no_output_outgrows_its_own_limit(tmp_path: Path, extra: int):
 
 
 @pytest.mark.parametrize("beam", [1, 4])
-@pytest.mark.parametrize("positions", ["sinusoidal", "relative"])
+@pytest.mark.parametrize("positions", ["sinusoidal", "relative", "rotary"])
 def test_a_long_text_is_neither_cut_nor_refused(tmp_path: Path, positions: str, beam: int):
     run = make_run(tmp_path / "run", positions={"kind": positions})
     torch, fast = both(run.path)
@@ -165,6 +166,18 @@ def test_auto_takes_the_fast_engine_and_says_why_not(copy_run: Path, capsys: pyt
     assert capsys.readouterr().err.count("Translating with PyTorch: only PyTorch draws samples") == 1
     with pytest.raises(ManyheadsError, match="CTranslate2 cannot be used: only PyTorch draws"):
         Translator(copy_run, engine="ctranslate2").translate("a b", sample=True)
+
+
+@pytest.mark.parametrize("precision", ["float32", "int8"])
+@pytest.mark.parametrize("kind", ["learned", "relative", "rotary"])
+def test_auto_takes_the_fast_engine_for_other_positions_too(
+    kind: str, precision: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    run = make_run(tmp_path / "run", positions={"kind": kind})
+    translator = Translator(run.path, precision=precision)
+    translator.translate("12 May")
+    assert "general" not in vars(translator.engine)
+    assert capsys.readouterr().err == ""
 
 
 def test_a_beam_wider_than_the_vocabulary_is_for_torch(copy_run: Path, capsys: pytest.CaptureFixture[str]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from manyheads import ManyheadsError, Translator
+from manyheads.data.pairs import Pair
 from manyheads.exchange.ctranslate2 import PORTABLE, WHOLE, export_ctranslate2, model_parts, quantized
 from manyheads.exchange.tree import read_checked
 from manyheads.runs.folder import RunFolder
@@ -29,18 +30,37 @@ SHAPES: dict[str, dict[str, Any]] = {
     "starts with the end": {"tokenizer": {"start": "end"}},
     "two vocabularies": {"tie": "target", "tokenizer": {"shared": False, "target": {"kind": "characters"}}},
 }
+POSITIONS: dict[str, dict[str, Any]] = {
+    "sinusoidal": {},
+    "learned": {"maximum": 400},
+    "relative": {"clip": 3},
+    "rotary": {},
+}
+LONG = 64  # tokens
 
 
 def opened(folder: Path, **options: Any) -> Any:
     return ctranslate2.Translator(str(folder), device="cpu", inter_threads=1, intra_threads=1, **options)
 
 
-def scores(translator: Any, run: RunFolder) -> list[list[float]]:
-    """Return the log-probabilities of some pairs, told in pieces as any user of the folder would."""
-    tokenizers, end = run.tokenizers(), run.config().end
-    sources = [tokenizers.source.pieces([*tokenizers.source.encode(one.source), end]) for one in pairs(20)]
-    targets = [tokenizers.target.pieces(tokenizers.target.encode(one.target)) for one in pairs(20)]
+def source_pieces(run: RunFolder, texts: Sequence[str]) -> list[list[str]]:
+    """Return texts in pieces, as any user of an exported folder would give them."""
+    tokenizer, end = run.tokenizers().source, run.config().end
+    return [tokenizer.pieces([*tokenizer.encode(one), end]) for one in texts]
+
+
+def scores(translator: Any, run: RunFolder, examples: Sequence[Pair]) -> list[list[float]]:
+    """Return the log-probabilities of pairs, all in one batch."""
+    tokenizer = run.tokenizers().target
+    sources = source_pieces(run, [one.source for one in examples])
+    targets = [tokenizer.pieces(tokenizer.encode(one.target)) for one in examples]
     return [one.log_probs for one in translator.score_batch(sources, targets, max_input_length=0)]
+
+
+def short_and_long() -> list[Pair]:
+    """Return pairs of several lengths: one date, and many in one text."""
+    joined = (" ".join(side) for side in zip(*pairs(16), strict=True))
+    return [*pairs(4), Pair(*joined)]
 
 
 def difference(one: list[list[float]], other: list[list[float]]) -> float:
@@ -56,19 +76,54 @@ def test_a_folder_loads_and_says_the_same(shape: dict[str, Any], tmp_path: Path)
     run = make_run(tmp_path / "run", **shape)
     export_ctranslate2(run, tmp_path / "there")
     ours = Translator(run.path, engine="torch").score(*zip(*pairs(20), strict=True))
-    assert difference(scores(opened(tmp_path / "there"), run), ours) < 1e-4
+    assert difference(scores(opened(tmp_path / "there"), run, pairs(20)), ours) < 1e-4
     for name, model in run.tokenizers().files().items():
         assert (tmp_path / "there" / name).read_bytes() == model
 
 
-def test_a_folder_of_eight_bits_loads_and_says_nearly_the_same(tmp_path: Path):
+@pytest.mark.parametrize("norm", ["post", "pre"])
+@pytest.mark.parametrize("kind", POSITIONS)
+def test_positions_are_the_same_in_every_layer_and_at_every_length(kind: str, norm: str, tmp_path: Path):
+    run = make_run(tmp_path / "run", positions={"kind": kind, **POSITIONS[kind]}, norm=norm, decoder_layers=2)
+    export_ctranslate2(run, tmp_path / "there")
+    torch, folder = Translator(run.path, engine="torch"), opened(tmp_path / "there")
+    ours = torch.score(*zip(*short_and_long(), strict=True))
+    assert max(map(len, ours)) > LONG
+    assert difference(scores(folder, run, short_and_long()), ours) < 1e-4
+
+
+@pytest.mark.parametrize("norm", ["post", "pre"])
+@pytest.mark.parametrize("kind", POSITIONS)
+def test_positions_are_the_same_token_by_token(kind: str, norm: str, tmp_path: Path):
+    run = make_run(tmp_path / "run", positions={"kind": kind, **POSITIONS[kind]}, norm=norm, decoder_layers=2)
+    export_ctranslate2(run, tmp_path / "there")
+    texts, longest = [one.source for one in short_and_long()], LONG + 16
+    found = opened(tmp_path / "there").translate_batch(
+        source_pieces(run, texts),
+        beam_size=1,
+        max_input_length=0,
+        max_decoding_length=longest,
+        suppress_sequences=[["<s>"], ["<pad>"]],
+    )
+    theirs = [one.hypotheses[0] for one in found]
+    assert max(map(len, theirs)) > LONG
+    config, target = run.config(), run.tokenizers().target
+    for pieces, one in zip(
+        theirs, Translator(run.path, engine="torch").translations(texts, beam=1, extra_length=longest), strict=True
+    ):
+        ours = [token for token in one.candidates[0].tokens[:longest] if token != config.end]
+        assert pieces == target.pieces(ours)
+
+
+@pytest.mark.parametrize("kind", POSITIONS)
+def test_a_folder_of_eight_bits_loads_and_says_nearly_the_same(kind: str, tmp_path: Path):
     """Half the range of CTranslate2's own conversion costs up to twice its rounding, and saves it from overflowing."""
-    run = make_run(tmp_path / "run")
+    run = make_run(tmp_path / "run", positions={"kind": kind, **POSITIONS[kind]})
     export_ctranslate2(run, tmp_path / "whole")
     export_ctranslate2(run, tmp_path / "small", quantization="int8")
     exact, ours, theirs = (
-        scores(opened(tmp_path / name, compute_type=kind), run)
-        for name, kind in (("whole", "float32"), ("small", "int8"), ("whole", "int8"))
+        scores(opened(tmp_path / name, compute_type=compute), run, pairs(20))
+        for name, compute in (("whole", "float32"), ("small", "int8"), ("whole", "int8"))
     )
     assert 0.0 < mean_square(ours, exact) < 2.5**2 * mean_square(theirs, exact)
     sizes = [(tmp_path / name / "model.bin").stat().st_size for name in ("small", "whole")]
@@ -127,7 +182,7 @@ def test_weights_that_do_not_fit_are_named(tmp_path: Path):
     assert not (tmp_path / "there").exists()
 
 
-@pytest.mark.parametrize("kind", ["t5", "rotary", "alibi"])
+@pytest.mark.parametrize("kind", ["t5", "alibi"])
 def test_positions_that_it_does_not_have_are_refused_and_left_to_torch(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):

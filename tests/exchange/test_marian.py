@@ -285,6 +285,7 @@ def refuses(folder: Path, tmp_path: Path, *words: str) -> None:
         ({"norm": "pre"}, "model.norm: pre"),
         ({"positions": {"kind": "learned", "maximum": 50}}, "model.positions.kind: learned"),
         ({"positions": {"kind": "relative"}}, "model.positions.kind: relative"),
+        ({"positions": {"kind": "rotary"}}, "model.positions.kind: rotary"),
         ({"positions": {"kind": "alibi"}}, "model.positions.kind: alibi"),
     ],
 )

@@ -255,9 +255,7 @@ class CTranslate2Engine:
             if source > settings.maximum:
                 raise beyond_table(source, settings.maximum)
             return min(target, settings.maximum)
-        if settings.kind == "relative":
-            return target
-        if max(source, target) > self._positions:
+        if settings.absolute and max(source, target) > self._positions:
             self._positions = 2 * max(source, target)
             self._opened.clear()
         return target

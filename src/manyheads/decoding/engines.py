@@ -117,9 +117,9 @@ class Chooser:
     @cached_property
     def _refused(self) -> list[str]:
         """The keys of the model's settings that CTranslate2 cannot hold."""
-        from manyheads.exchange.tree import unusual
+        from manyheads.exchange.ctranslate2 import obstacles
 
-        return unusual(self._run.config())
+        return obstacles(self._run.config())
 
     @cached_property
     def _run_vocabulary(self) -> int:

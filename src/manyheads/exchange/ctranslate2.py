@@ -21,10 +21,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from manyheads.config.model import ModelSettings
 from manyheads.config.schema import ModelConfig
 from manyheads.errors import ManyheadsError
 from manyheads.exchange.sinusoids import sinusoid_table
-from manyheads.exchange.tree import read_checked, source_vectors, target_vectors, unusual
+from manyheads.exchange.tree import read_checked, source_vectors, target_vectors, unsupported
 from manyheads.runs.atomic import fresh_folder
 from manyheads.runs.folder import RunFolder
 from manyheads.runs.weights import Arrays
@@ -40,6 +41,9 @@ TYPES = ("float32", "int8", "int16", "int32", "float16", "bfloat16")  # a type's
 ACTIVATIONS = {"relu": 0, "swish": 2, "gelu": 3}
 EPSILON = 1e-5  # of torch's LayerNorm
 POSITIONS = 4096  # in an exported table; the engine makes a longer one when it needs to
+# Its encoder has no ALiBi, and ignores what asks for it.
+KINDS_OF_POSITIONS = ("sinusoidal", "learned", "relative", "rotary")
+ROTARY_BASE = 10_000.0  # of `positions.rotary`
 # The largest 8-bit weight. Processors without instructions for 8-bit products (AVX2 alone) add pairs of them in 16
 # bits, and 2 · 255 · 64 is the most that fits: with 127, a trained model was five times as far from float32 as with 63.
 # A folder may go to any processor.
@@ -47,10 +51,15 @@ PORTABLE, WHOLE = 63, 127
 SOURCE, TARGET, OUTPUT = "encoder/embeddings_0/weight", "decoder/embeddings/weight", "decoder/projection/weight"
 
 
+def obstacles(config: ModelConfig) -> list[str]:
+    """Return the keys, with their values, of what CTranslate2 cannot hold."""
+    return unsupported(config, positions=KINDS_OF_POSITIONS)
+
+
 def export_ctranslate2(run: RunFolder, out: Path, *, quantization: Quantization = "float32") -> None:
     """Write a run's model for CTranslate2, with the SentencePiece models beside it."""
     config, tokenizers = run.config(), run.tokenizers()
-    if refused := unusual(config):
+    if refused := obstacles(config):
         raise ManyheadsError(
             f"CTranslate2 cannot hold a model with {' and '.join(refused)}.",
             where=str(run.path),
@@ -116,11 +125,11 @@ def model_parts(arrays: Arrays, config: ModelConfig, *, positions: int) -> Parts
     parts: Parts = {**_stack_settings(config), **_embeddings(arrays, config), **_positions(arrays, config, positions)}
     for index in range(model.encoder_layers):
         ours, theirs = f"encoder.layers.{index}", f"encoder/layer_{index}"
-        parts |= _self_attention(arrays, f"{ours}.attention", f"{theirs}/self_attention")
+        parts |= _self_attention(arrays, f"{ours}.attention", f"{theirs}/self_attention", model)
         parts |= _feed_forward(arrays, ours, theirs)
     for index in range(model.decoder_layers):
         ours, theirs = f"decoder.layers.{index}", f"decoder/layer_{index}"
-        parts |= _self_attention(arrays, f"{ours}.self_attention", f"{theirs}/self_attention")
+        parts |= _self_attention(arrays, f"{ours}.self_attention", f"{theirs}/self_attention", model)
         parts |= _cross_attention(arrays, f"{ours}.cross_attention", f"{theirs}/attention", model.width)
         parts |= _feed_forward(arrays, ours, theirs)
     if model.norm == "pre":
@@ -162,8 +171,8 @@ def _embeddings(arrays: Arrays, config: ModelConfig) -> Parts:
 
 
 def _positions(arrays: Arrays, config: ModelConfig, positions: int) -> Parts:
-    """Return the tables of positions: learned ones, or the sinusoids of so many; relative ones are in the layers."""
-    if config.model.positions.kind == "relative":
+    """Return the tables of positions: learned ones, or so many sinusoids. Positions by distance are in the layers."""
+    if not config.model.positions.absolute:
         return {}
     names = {side: f"{stack}/position_encodings/encodings" for side, stack in _STACKS.items()}
     if config.model.positions.kind == "learned":
@@ -174,19 +183,28 @@ def _positions(arrays: Arrays, config: ModelConfig, positions: int) -> Parts:
 _STACKS = {"source": "encoder", "target": "decoder"}
 
 
-def _self_attention(arrays: Arrays, ours: str, theirs: str) -> Parts:
-    """Queries, keys and values are one matrix [3D, D] there as here; vectors for distances are the same too."""
+def _self_attention(arrays: Arrays, ours: str, theirs: str, model: ModelSettings) -> Parts:
+    """Queries, keys and values are one matrix [3D, D] there as here."""
     return {
         f"{theirs}/linear_0/weight": arrays[f"{ours}.inputs"],
         f"{theirs}/linear_0/bias": arrays[f"{ours}.inputs_bias"],
         **_linear(arrays, f"{ours}.output", f"{theirs}/linear_1"),
         **_norm(arrays, f"{ours}_norm.norm", f"{theirs}/layer_norm"),
-        **{
-            f"{theirs}/relative_position_{kind}": arrays[f"{ours}.positions.{kind}"]
-            for kind in ("keys", "values")
-            if f"{ours}.positions.{kind}" in arrays
-        },
+        **_distances(arrays, ours, theirs, model),
     }
+
+
+def _distances(arrays: Arrays, ours: str, theirs: str, model: ModelSettings) -> Parts:
+    """Return how a self-attention knows distances, if it does: by vectors for them, or by turning queries and keys."""
+    if model.positions.kind == "relative":
+        return {f"{theirs}/relative_position_{one}": arrays[f"{ours}.positions.{one}"] for one in ("keys", "values")}
+    if model.positions.kind == "rotary":
+        return {
+            f"{theirs}/rotary_dim": np.int32(model.width // model.heads),
+            f"{theirs}/rotary_interleave": np.int8(1),  # turned are neighbours, x_2i with x_2i+1
+            f"{theirs}/rotary_base": np.float32(ROTARY_BASE),
+        }
+    return {}
 
 
 def _cross_attention(arrays: Arrays, ours: str, theirs: str, width: int) -> Parts:

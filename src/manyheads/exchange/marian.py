@@ -22,7 +22,7 @@ from manyheads.config.messages import build
 from manyheads.config.schema import ModelConfig
 from manyheads.errors import ManyheadsError
 from manyheads.exchange.sinusoids import halves, sinusoid_table
-from manyheads.exchange.tree import source_vectors, target_vectors, unusual, weight_tree
+from manyheads.exchange.tree import source_vectors, target_vectors, unsupported, weight_tree
 from manyheads.runs.weights import Arrays, check_names, shapes
 
 POSITIONS = 1024  # in Marian's table; ours has no end
@@ -106,13 +106,9 @@ def _pair(ours: str, theirs: str, weight: tuple[int, ...], bias: tuple[int, ...]
 
 def obstacles(config: ModelConfig) -> list[str]:
     """Return the keys, with their values, of what Marian cannot hold."""
-    model = config.model
-    found = []
-    if model.norm != "post":
-        found.append(f"model.norm: {model.norm}")
-    if model.positions.kind in ("learned", "relative"):
-        found.append(f"model.positions.kind: {model.positions.kind}")
-    return found + unusual(config)
+    norm = config.model.norm
+    found = [] if norm == "post" else [f"model.norm: {norm}"]
+    return found + unsupported(config, positions=("sinusoidal",))
 
 
 def to_marian(arrays: Arrays, config: ModelConfig) -> Arrays:

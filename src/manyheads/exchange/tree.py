@@ -5,6 +5,7 @@ Every exchange reads this tree: what a format calls `q_proj` or `linear_0` is a 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from manyheads.config.schema import ModelConfig
@@ -31,11 +32,11 @@ def weight_tree(config: ModelConfig) -> Shapes:
     return tree
 
 
-def unusual(config: ModelConfig) -> list[str]:
-    """Return the keys, with their values, of what only our own engine can compute; such a model stays here."""
+def unsupported(config: ModelConfig, *, positions: Collection[str]) -> list[str]:
+    """Return the keys, with their values, of what a format with full attention and these positions cannot hold."""
     model = config.model
     kind = model.positions.kind
-    found = [] if model.positions.absolute or kind == "relative" else [f"model.positions.kind: {kind}"]
+    found = [] if kind in positions else [f"model.positions.kind: {kind}"]
     if model.attention.kind != "dot_product":
         found.append(f"model.attention.kind: {model.attention.kind}")
     if model.decoder_attention is not None and model.decoder_attention.kind != "dot_product":
