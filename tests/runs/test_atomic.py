@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from manyheads.errors import ManyheadsError
-from manyheads.runs.atomic import new_folder, remove_folder, remove_leftovers, write_file
+from manyheads.runs.atomic import leftovers, new_file, new_folder, remove_folder, remove_leftovers, write_file
 
 
 def names(folder: Path) -> list[str]:
@@ -121,8 +121,56 @@ def test_leftovers_are_removed_and_nothing_else(tmp_path: Path):
     (tmp_path / ".step-2.123" / "model").touch()
     (tmp_path / ".step-0.123.doomed").mkdir()
     (tmp_path / ".card.md.123").touch()
-    remove_leftovers(tmp_path)
+    remove_leftovers(tmp_path, r"step-\d+|card\.md")
     assert names(tmp_path) == ["metrics.jsonl", "step-1"]
+
+
+def test_what_is_being_written_is_what_a_killed_process_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    with new_file(tmp_path / "card.md"), new_folder(tmp_path / "step-1") as draft:
+        assert leftovers(tmp_path, r"step-\d+") == [draft]
+        assert len(leftovers(tmp_path, r"step-\d+|card\.md")) == 2
+        assert leftovers(tmp_path, "other|md") == []
+    monkeypatch.setattr("shutil.rmtree", lambda *arguments, **options: None)  # killed before the removal
+    remove_folder(tmp_path / "step-1")
+    monkeypatch.undo()
+    assert len(leftovers(tmp_path, r"step-\d+")) == 1
+    remove_leftovers(tmp_path, r"step-\d+")
+    assert names(tmp_path) == ["card.md"]
+
+
+FOREIGN = [".env.local", ".gitlab-ci.yml", ".git.bak", ".card.md.swp", ".card.md.12x", ".card.md.abcd.draft", ".x.123"]
+
+
+def test_hidden_entries_of_others_are_no_leftovers(tmp_path: Path):
+    for name in FOREIGN:
+        (tmp_path / name).mkdir()
+    remove_leftovers(tmp_path, r"card\.md")
+    assert names(tmp_path) == sorted(FOREIGN)
+
+
+def test_a_leftover_that_is_a_link_is_removed_and_not_followed(tmp_path: Path):
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "work").touch()
+    (tmp_path / ".step-1.123").symlink_to(precious)
+    remove_leftovers(tmp_path, r"step-\d+")
+    assert names(tmp_path) == ["precious"]
+    assert names(precious) == ["work"]
+
+
+def test_a_planted_link_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "victim").write_text("precious")
+    (tmp_path / f".file.{os.getpid()}").symlink_to(tmp_path / "victim")
+    write_file(tmp_path / "file", "content")
+    assert (tmp_path / "victim").read_text() == "precious", "the name of a draft cannot be foreseen"
+    monkeypatch.setattr("secrets.token_hex", lambda size: "0" * 2 * size)
+    (tmp_path / ".other.0000000000000000.draft").symlink_to(tmp_path / "victim")
+    with pytest.raises(ManyheadsError, match="File exists"):
+        write_file(tmp_path / "other", "content")
+    with pytest.raises(ManyheadsError, match="File exists"), new_folder(tmp_path / "other"):
+        pass
+    assert (tmp_path / "victim").read_text() == "precious", "and what has that name already is not opened"
+    assert (tmp_path / ".other.0000000000000000.draft").is_symlink(), "nor removed"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only to the superuser")

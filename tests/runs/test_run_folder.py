@@ -1,5 +1,6 @@
 """A run folder says what it is, what is missing in it, and refuses the recipe of another run."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,36 @@ def test_a_folder_of_other_things_is_refused(tmp_path: Path):
     with pytest.raises(ManyheadsError, match=r"not empty and not a run.*--out"):
         RunFolder(tmp_path).begin(recipe())
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_a_project_folder_is_refused_before_anything_in_it_is_touched(
+    tmp_path: Path, contents: Callable[[Path], dict[str, bytes]]
+):
+    for name in (".env.local", ".gitlab-ci.yml", ".git.bak/config", ".recipe.yaml.4711", "train.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name)
+    before = contents(tmp_path)
+    with pytest.raises(ManyheadsError, match=r"not empty and not a run.*--out"):
+        RunFolder(tmp_path).begin(recipe())
+    assert contents(tmp_path) == before
+
+
+def test_a_run_that_goes_on_loses_its_drafts_and_nothing_else(tmp_path: Path):
+    run = begun(tmp_path / "run")
+    drafts = [".recipe.yaml.4711", ".model.safetensors.0123456789abcdef.draft", ".card.md.17"]
+    drafts += ["checkpoints/.step-00000002.4711.doomed", "checkpoints/.step-00000003.0123456789abcdef.draft"]
+    others = [".env.local", ".notes.2024", "checkpoints/.backup.1"]
+    for name in (*drafts, *others):
+        (run.path / name).mkdir()
+    run.begin(recipe())
+    assert {str(path.relative_to(run.path)) for path in run.path.rglob(".*")} == set(others)
+
+
+@pytest.mark.parametrize("draft", [".recipe.yaml.4711", ".recipe.yaml.0123456789abcdef.draft"])
+def test_a_run_killed_in_its_first_moment_may_begin(tmp_path: Path, draft: str):
+    (tmp_path / draft).write_text("name: te")
+    assert begun(tmp_path).recipe() == recipe()
+    assert not (tmp_path / draft).exists()
 
 
 def test_a_file_in_the_place_of_a_folder_is_told(tmp_path: Path):

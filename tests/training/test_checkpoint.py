@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from manyheads.errors import ManyheadsError
-from manyheads.runs.atomic import remove_leftovers
 from manyheads.training.checkpoint import (
     MODEL,
     OPTIMISER,
@@ -120,15 +119,13 @@ def test_without_checkpoints_there_is_none(tmp_path: Path):
     assert newest_checkpoint(tmp_path, tell=pytest.fail) is None
 
 
-def test_drafts_of_a_killed_process_are_passed_over_and_removed(tmp_path: Path):
+def test_drafts_of_a_killed_process_are_passed_over(tmp_path: Path):
     saved(tmp_path, 1)
     (tmp_path / ".step-00000002.4711").mkdir()
     (tmp_path / ".step-00000002.4711" / MODEL).write_bytes(b"half")
     found = newest_checkpoint(tmp_path, tell=pytest.fail)
     assert found is not None
     assert found.progress.step == 1
-    remove_leftovers(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["step-00000001"]
 
 
 @pytest.mark.parametrize("keep", [{4, 5}, {1, 5}, {1, 2, 3, 4, 5}, {5, 77}])

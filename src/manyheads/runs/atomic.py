@@ -1,8 +1,14 @@
-"""Files and folders that appear complete or not at all: temporary name, fsync, rename."""
+"""Files and folders that appear complete or not at all: temporary name, fsync, rename.
+
+What is being written is a draft, `.NAME.RANDOM.draft`; what is being removed is `.NAME.RANDOM.doomed`. The random part
+cannot be guessed and a draft is never opened if it exists, so that a link planted in its place is not followed.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -10,6 +16,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from manyheads.errors import ManyheadsError
+
+# Version 0.1.0 named them by the number of the process: `.NAME.PID` and `.NAME.PID.doomed`.
+_TEMPORARY = re.compile(r"\.(?P<name>.+)\.(?:[0-9a-f]{16}\.(?:draft|doomed)|[0-9]+(?:\.doomed)?)")
 
 
 def write_file(path: Path, content: bytes | str) -> None:
@@ -21,10 +30,11 @@ def write_file(path: Path, content: bytes | str) -> None:
 @contextmanager
 def new_file(path: Path) -> Iterator[BinaryIO]:
     """Yield a file to write into; it appears as `path` when the block ends well, and vanishes otherwise."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft = _temporary(path, "draft")
     with explained(path):
+        file = draft.open("xb")
         try:
-            with draft.open("wb") as file:
+            with file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
@@ -37,11 +47,10 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
     """Yield an empty folder to write into; it appears as `path` when the block ends well, and vanishes otherwise."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    shutil.rmtree(draft, ignore_errors=True)
+    draft = _temporary(path, "draft")
     with explained(path):
+        draft.mkdir(parents=True)
         try:
-            draft.mkdir(parents=True)
             yield draft
             for entry in (*draft.rglob("*"), draft):
                 (_sync_folder if entry.is_dir() else _sync_file)(entry)
@@ -63,19 +72,33 @@ def fresh_folder(path: Path) -> Iterator[Path]:
 
 def remove_folder(path: Path) -> None:
     """Remove a folder so that no half of it remains under its name, even if we are killed meanwhile."""
-    doomed = path.with_name(f".{path.name}.{os.getpid()}.doomed")
+    doomed = _temporary(path, "doomed")
     with suppress(FileNotFoundError):
         path.rename(doomed)
     shutil.rmtree(doomed, ignore_errors=True)
 
 
-def remove_leftovers(folder: Path) -> None:
-    """Remove drafts that a killed process left behind."""
-    for leftover in folder.glob(".*.*"):
-        if leftover.is_dir():
+def leftovers(folder: Path, names: str) -> list[Path]:
+    """Return what killed processes left of entries whose names match a regular expression; nothing else has such names.
+
+    The expression should be as narrow as the folder's layout, since version 0.1.0's names are not unmistakable.
+    """
+    found = ((path, _TEMPORARY.fullmatch(path.name)) for path in folder.iterdir())
+    return [path for path, temporary in found if temporary and re.fullmatch(names, temporary["name"])]
+
+
+def remove_leftovers(folder: Path, names: str) -> None:
+    """Remove what killed processes left behind, as `leftovers` finds it."""
+    for leftover in leftovers(folder, names):
+        if leftover.is_dir() and not leftover.is_symlink():
             shutil.rmtree(leftover, ignore_errors=True)
         else:
             leftover.unlink(missing_ok=True)
+
+
+def _temporary(path: Path, kind: str) -> Path:
+    """Return a name beside a path that cannot be guessed."""
+    return path.with_name(f".{path.name}.{secrets.token_hex(8)}.{kind}")
 
 
 @contextmanager

@@ -27,11 +27,15 @@ from manyheads.config.recipe import AnyRecipe, load_any_recipe, load_recipe, rec
 from manyheads.config.schema import ModelConfig, Recipe
 from manyheads.data.tokenizers import Tokenizers
 from manyheads.errors import ManyheadsError
-from manyheads.runs.atomic import explained, new_folder, remove_folder, remove_leftovers, write_file
+from manyheads.runs.atomic import explained, leftovers, new_folder, remove_folder, remove_leftovers, write_file
 from manyheads.runs.shipped import find_run
 
 # What may differ between a run and the recipe it is continued with: it changes what comes, not what was learned.
 CHANGEABLE = ("name", "training", "validation", "decoding")
+
+# What is written by way of drafts, as regular expressions: in the run folder and in its checkpoints.
+_WRITTEN = r"recipe\.yaml|config\.json|(?:model|shortlist)\.safetensors|tokenizer|metrics\.jsonl|card\.md"
+_CHECKPOINT = r"step-[0-9]+"
 
 Configuration = TypeVar("Configuration", bound=BaseModel)
 
@@ -163,24 +167,29 @@ class RunFolder:
 
         Returns the keys that differ from the run's recipe without making it another run.
         """
+        self._check_place()
+        changed = self._changes(recipe) if self.recipe_file.exists() else []
+        with explained(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+            remove_leftovers(self.path, _WRITTEN)
+            write_file(self.recipe_file, recipe_text(recipe))  # first, since it is what makes a folder a run
+            self.checkpoints.mkdir(exist_ok=True)
+            remove_leftovers(self.checkpoints, _CHECKPOINT)
+        return changed
+
+    def _check_place(self) -> None:
+        """Refuse to begin in the place of something else."""
         if self.path.is_file():
             raise ManyheadsError(
                 "this is a file, not a folder.", where=str(self.path), cure="Choose another with --out."
             )
-        if self.path.is_dir():
-            remove_leftovers(self.path)
-        changed: list[str] = []
-        if self.recipe_file.exists():
-            changed = self._changes(recipe)
-        elif self.path.exists() and any(self.path.iterdir()):
+        if self.recipe_file.exists() or not self.path.exists():
+            return
+        # A run that was killed while it wrote its recipe has a draft of that and nothing else.
+        if set(self.path.iterdir()) - set(leftovers(self.path, _WRITTEN)):
             raise ManyheadsError(
                 "this folder is not empty and not a run.", where=str(self.path), cure="Choose another with --out."
             )
-        with explained(self.path):
-            self.path.mkdir(parents=True, exist_ok=True)
-            write_file(self.recipe_file, recipe_text(recipe))  # first, since it is what makes a folder a run
-            self.checkpoints.mkdir(exist_ok=True)
-        return changed
 
     def write_tokenizers(self, tokenizers: Tokenizers) -> None:
         """Write the tokenizers' files, all or none."""

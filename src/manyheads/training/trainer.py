@@ -20,7 +20,6 @@ import torch
 
 from manyheads.errors import ManyheadsError
 from manyheads.processor import usable_cores
-from manyheads.runs.atomic import remove_leftovers
 from manyheads.runs.card import versions
 from manyheads.runs.loading import fill_parameters
 from manyheads.training.assignment import Assignment
@@ -257,9 +256,6 @@ class Trainer:
 
     def _restore(self) -> None:
         """Go back to the newest intact checkpoint, if there is one."""
-        if self.world.is_main:
-            remove_leftovers(self.run.checkpoints)
-        self.world.wait()
         checkpoint = newest_checkpoint(self.run.checkpoints, tell=self.reporter.note)
         if checkpoint is None:
             return
