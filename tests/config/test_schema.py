@@ -6,12 +6,20 @@ import pytest
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from manyheads.config.messages import section_of
+from manyheads.config.bert import BertRecipe
+from manyheads.config.messages import build, section_of
 from manyheads.config.model import ModelSettings
 from manyheads.config.presets import MODEL_PRESETS, model_preset
 from manyheads.config.schema import ModelConfig, Recipe
+from manyheads.config.values import plain_name
+from manyheads.errors import ManyheadsError
 
 MINIMAL = {"data": {"train": {"task": "copy"}}}
+MINIMAL_BERT = {
+    "task": "masked_language_model",
+    "start_from": "runs/minilm",
+    "data": {"train": {"task": "whereabouts"}, "valid": {"task": "whereabouts"}},
+}
 
 
 def fields(section: type[BaseModel], path: str = "") -> Iterator[tuple[str, FieldInfo]]:
@@ -62,3 +70,31 @@ def test_heads_must_divide_the_width(settings: dict[str, int]):
 def test_a_model_config_survives_its_file():
     config = ModelConfig(model=model_preset("tiny"), source_vocabulary=100, target_vocabulary=90, start=0)
     assert ModelConfig.model_validate_json(config.model_dump_json()) == config
+
+
+ESCAPES = ["..", ".", ".hidden", "../other", "/etc/passwd", "a/b", "a\\b", "C:x", "~/.ssh/../x"]
+UNFIT = ["", " ", " a", "a ", "a\n", "a\0b", "\x1b[2J", "a\u202eb", "a\u2028b", "x" * 101]
+PLAIN = ["run", "a.b", "vaswani-base_2", "-", "en→de (base), +2", "größer", "हिन्दी", "北京 2024", "1", "x" * 100]
+
+
+@pytest.mark.parametrize("schema", [Recipe, BertRecipe])
+@pytest.mark.parametrize("name", [*ESCAPES, *UNFIT])
+def test_a_name_leads_nowhere_else(schema: type[Recipe | BertRecipe], name: str):
+    values = MINIMAL if schema is Recipe else MINIMAL_BERT
+    with pytest.raises(ManyheadsError, match=r"'name' = .*: a name ") as caught:
+        build(schema, {**values, "name": name}, origin="recipe.yaml")
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("schema", [Recipe, BertRecipe])
+@pytest.mark.parametrize("name", PLAIN)
+def test_a_plain_name_is_taken(schema: type[Recipe | BertRecipe], name: str):
+    values = MINIMAL if schema is Recipe else MINIMAL_BERT
+    assert build(schema, {**values, "name": name}, origin="recipe.yaml").name == name
+
+
+@pytest.mark.parametrize("text", [*ESCAPES, *UNFIT, *PLAIN, "\udcff", "x" * 99 + " y"])
+def test_every_text_gives_a_valid_name(text: str):
+    name = plain_name(text)
+    assert build(Recipe, {**MINIMAL, "name": name}, origin="recipe.yaml").name == name
+    assert name == text or text not in PLAIN

@@ -33,6 +33,14 @@ def test_the_recipe_is_a_recipe(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
+    ("file", "name"), [("corpus.en-de.de", "corpus"), (".hidden.de", "run"), ("a:b\n.de", "a-b-"), (" x.de", "x")]
+)
+def test_the_name_is_that_of_the_target(tmp_path: Path, file: str, name: str):
+    source, target = write(tmp_path, 5)
+    assert recipe_for_files(source, target.rename(tmp_path / file)).name == name
+
+
+@pytest.mark.parametrize(
     ("pairs", "preset", "vocabulary"),
     [
         (1, "tiny", None),

@@ -12,6 +12,7 @@ from manyheads.decoding.translator import Translator
 from manyheads.runs.folder import RunFolder
 from manyheads.runs.loading import parameter_arrays
 from manyheads.runs.weights import read_weights
+from manyheads.training.defaults import recipe_for_fine_tuning
 from manyheads.training.preparation import fresh_model, prepare
 from run_folders import make_multilingual_run
 
@@ -75,6 +76,16 @@ def test_another_model_is_refused_by_the_names_of_its_settings(
 def test_a_run_that_is_not_there_is_told(sprint: Callable[..., Path], tmp_path: Path, command: Callable[..., Any]):
     recipe = sprint({"start_from": str(tmp_path / "nowhere")})
     command("train", recipe, "--out", tmp_path / "run").refuses("there is no such run folder", "nowhere")
+
+
+@pytest.mark.parametrize("length", [10, 100])
+def test_the_name_of_a_tuned_run_is_never_too_long(tmp_path: Path, length: int):
+    base = make_multilingual_run(tmp_path / "base")
+    text = base.recipe_file.read_text(encoding="utf-8")
+    base.recipe_file.write_text(text.replace(f"name: {base.recipe().name}\n", f"name: {'x' * length}\n"))
+    (tmp_path / "a.txt").write_text("a\n")
+    tuned = recipe_for_fine_tuning(base, tmp_path / "a.txt", tmp_path / "a.txt", to="fr")
+    assert tuned.name == "x" * min(length, 94) + "-tuned"
 
 
 def test_two_files_go_on_from_a_model_of_several_languages(command, tmp_path):

@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from manyheads.config.model import AttentionSettings
 from manyheads.config.schema import TrainingSettings
-from manyheads.config.values import Natural, Positive, Probability, Settings
+from manyheads.config.values import Name, Natural, Positive, Probability, Settings
 
 BertTask = Literal["masked_language_model", "classification", "question_answering"]
 
@@ -121,7 +121,7 @@ class MaskingSettings(Settings):
 class BertRecipe(Settings):
     """Everything that decides what a run of a BERT becomes."""
 
-    name: str = Field("run", description="A name for tables and cards.")
+    name: Name = Field("run", description="A name for tables, cards and the run folder, runs/NAME.")
     task: BertTask = Field(description="What is learned: masked_language_model, classification or question_answering.")
     seed: int = Field(1, description="Seed of everything random: weights, order of the data, dropout, masks.")
     data: BertDataSettings = Field(description="The examples.")

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from manyheads.config.data import DataSettings, TokenizerSettings
 from manyheads.config.model import ModelSettings
-from manyheads.config.values import Metric, Natural, Number, Positive, Probability, Settings, Switch
+from manyheads.config.values import Metric, Name, Natural, Number, Positive, Probability, Settings, Switch
 
 
 class ScheduleSettings(Settings):
@@ -153,7 +153,7 @@ class DecodingSettings(Settings):
 class Recipe(Settings):
     """Everything that decides what a run becomes."""
 
-    name: str = Field("run", description="A name for tables and cards.")
+    name: Name = Field("run", description="A name for tables, cards and the run folder, runs/NAME.")
     task: Literal["translation"] = Field("translation", description="What is learned: one sequence into another.")
     seed: int = Field(1, description="Seed of everything random: weights, order of the data, dropout.")
     data: DataSettings = Field(description="The corpora.")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import PureWindowsPath
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 
 def _no_truth_value(value: object) -> object:
@@ -19,6 +20,29 @@ def _switch(value: object) -> object:
     return {True: "on", False: "off"}[value] if isinstance(value, bool) else value
 
 
+LONGEST_NAME = 100
+
+
+def _plain(name: str) -> str:
+    """Refuse a name that would lead out of its folder (runs/NAME), hide in it, or not fit on a line."""
+    if not 1 <= len(name) <= LONGEST_NAME:
+        raise ValueError(f"a name has 1 to {LONGEST_NAME} characters")
+    if name[0] in ". " or name[-1] == " ":
+        raise ValueError("a name begins with neither a dot nor a space, and does not end in a space")
+    if not name.isprintable():
+        raise ValueError("a name has no tabs, line breaks or other characters that cannot be printed")
+    if PureWindowsPath(name).name != name:  # these have all the separators that other paths have, and drives
+        raise ValueError("a name is no path: it has neither / nor \\, and does not begin with a drive such as C:")
+    return name
+
+
+def plain_name(text: str) -> str:
+    """Return a valid name that resembles a text, such as the name of a file; "run" where nothing is left of it."""
+    allowed = "".join(one if one.isprintable() and one not in "/\\:" else "-" for one in text)
+    return allowed.strip(" .")[:LONGEST_NAME].strip() or "run"
+
+
+Name = Annotated[str, AfterValidator(_plain)]
 Number = BeforeValidator(_no_truth_value)
 Switch = Annotated[Literal["auto", "on", "off"], BeforeValidator(_switch)]
 Positive = Annotated[int, Number, Field(ge=1)]

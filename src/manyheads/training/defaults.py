@@ -14,6 +14,7 @@ from typing import Any
 from manyheads.config.data import CorpusSettings
 from manyheads.config.recipe import build_recipe, merged, parse_change
 from manyheads.config.schema import Recipe
+from manyheads.config.values import LONGEST_NAME, plain_name
 from manyheads.data.corpora import open_corpus
 from manyheads.errors import ManyheadsError
 from manyheads.runs.folder import RunFolder
@@ -57,6 +58,9 @@ SIZES = (
 TUNING = Size(float("inf"), {"dropout": 0.1}, epochs=10, batch_tokens=1024, rate=0.0003, vocabulary=None)
 
 
+TUNED = "-tuned"  # behind the name of the run that another goes on from
+
+
 def recipe_for_files(
     source: Path, target: Path, *, valid: tuple[Path, Path] | None = None, changes: Iterable[str] = ()
 ) -> Recipe:
@@ -67,7 +71,7 @@ def recipe_for_files(
     steps = max(200, round(size.epochs * characters / CHARACTERS_PER_TOKEN / size.batch_tokens))
     every = max(50, min(1000, round(steps / 40)))
     values: dict[str, Any] = {
-        "name": target.name.split(".")[0],
+        "name": plain_name(target.name.split(".")[0]),
         "data": {"train": train, **_held_out(valid, count, {})},
         # Each different word could become a piece, so a corpus with that many words allows that many pieces.
         "tokenizer": {"vocabulary": size.vocabulary} if size.vocabulary and words >= size.vocabulary else {},
@@ -116,7 +120,7 @@ def recipe_for_fine_tuning(
     every = max(25, round(steps / 4))
     parts = learned.model_dump(mode="json", exclude_none=True)
     values: dict[str, Any] = {
-        "name": f"{learned.name}-tuned",
+        "name": f"{learned.name[: LONGEST_NAME - len(TUNED)]}{TUNED}",
         "start_from": str(base.path),
         "data": {"train": train, "max_length": learned.data.max_length, **_held_out(valid, count, language)},
         "tokenizer": parts["tokenizer"],
