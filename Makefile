@@ -19,8 +19,8 @@ help:  ## Show what can be made
 demo: $(READY)  ## Translate from three languages with the model of the package, and draw its attention
 	$(BIN)/manyheads translate --to en "我爱中国。" "Je suis étudiant." "$(SENTENCE)"
 	mkdir -p $(DEMO)
-	$(BIN)/manyheads inspect "$(SENTENCE)" --to en --show alignment --out $(DEMO)/attention.png
-	$(BIN)/manyheads inspect "$(SENTENCE)" --to en --out $(DEMO)/heads.html
+	$(BIN)/manyheads inspect "$(SENTENCE)" --to en --show alignment --out $(DEMO)/attention.png --overwrite
+	$(BIN)/manyheads inspect "$(SENTENCE)" --to en --out $(DEMO)/heads.html --overwrite
 	@echo 'Every head of every layer: file://$(CURDIR)/$(DEMO)/heads.html'
 	@echo 'To type sentences of your own: $(BIN)/manyheads serve, then open http://127.0.0.1:5000'
 

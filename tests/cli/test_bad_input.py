@@ -252,7 +252,7 @@ def test_a_word_that_is_no_option(command: Command, words: list[str]):
 
 def test_a_new_recipe_does_not_take_the_place_of_a_file(command: Command, tmp_path: Path):
     (tmp_path / "mine.yaml").write_text("mine")
-    command("recipe", "new", tmp_path / "mine.yaml").refuses("this file exists already", "Choose another name.")
+    command("recipe", "new", tmp_path / "mine.yaml").refuses("this file exists already", "--overwrite")
     assert (tmp_path / "mine.yaml").read_text() == "mine"
     command("recipe", "new", tmp_path / "no" / "new.yaml").refuses("cannot be written")
 

@@ -147,7 +147,8 @@ def test_mistakes_are_told_and_nothing_is_written(
 def test_a_half_written_file_never_appears(run: Path, tmp_path: Path, command: Callable[..., Any]):
     out = tmp_path / "x.jsonl"
     out.write_text("before", encoding="utf-8")
-    command("encode", "--pairs", "--model", run, "--out", out, stdin="a\tb\nc\n").refuses("standard input:2")
+    words = ["encode", "--pairs", "--model", run, "--out", out, "--overwrite"]
+    command(*words, stdin="a\tb\nc\n").refuses("standard input:2")
     assert [path.name for path in tmp_path.iterdir()] == ["x.jsonl"]
     assert out.read_text(encoding="utf-8") == "before"
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 import typer
 
 from manyheads.cli.options import Device
+from manyheads.cli.outputs import Overwrite, output_file
 from manyheads.cli.texts import lines_of, pairs_of
 from manyheads.errors import ManyheadsError
 
@@ -40,6 +41,7 @@ def encode(
     out: Annotated[
         Path | None, typer.Option(help="Where to write: x.npy or x.jsonl. Without it, JSON lines to standard output.")
     ] = None,
+    overwrite: Overwrite = False,
     pool: Annotated[
         Pooling, typer.Option(help="A vector per token (none), or one per text: their mean, or the first one (cls).")
     ] = Pooling.mean,
@@ -56,6 +58,7 @@ def encode(
     """
     if out is not None and out.suffix not in FORMATS:
         raise ManyheadsError(f"the name must end in {' or '.join(FORMATS)}.", where=str(out))
+    output_file(out, inputs=(file,), overwrite=overwrite)
     from manyheads.encoding.bert import Bert
 
     bert = Bert.from_folder(model, device=device)

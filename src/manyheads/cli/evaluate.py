@@ -19,6 +19,7 @@ from manyheads.cli.options import (
     To,
     length_penalty_options,
 )
+from manyheads.cli.outputs import Overwrite, output_file
 
 if TYPE_CHECKING:
     from manyheads.config.data import CorpusSettings
@@ -43,6 +44,7 @@ def evaluate(
     lowercase: Annotated[bool | None, typer.Option(help="Ignore case in BLEU and chrF.")] = None,
     tokenizer: Annotated[str | None, typer.Option(help="sacreBLEU's tokenizer: 13a, none, char, zh, intl.")] = None,
     save: Annotated[Path | None, typer.Option(help="Write the outputs here, one per line.")] = None,
+    overwrite: Overwrite = False,
     beam: Beam = None,
     length_penalty: LengthPenalty = None,
     batch: BatchSentences = None,
@@ -59,6 +61,7 @@ def evaluate(
     from manyheads.decoding.translator import Translator
     from manyheads.runs.folder import RunFolder
 
+    output_file(save, inputs=(source, target, pairs), overwrite=overwrite)
     folder = RunFolder.open(run)
     if folder.kind == "bert":
         from manyheads.cli.evaluate_bert import evaluate_bert, refuse_searching

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from manyheads.cli.options import AsJson, Beam, Device, To
+from manyheads.cli.outputs import Overwrite, output_file
 from manyheads.errors import ManyheadsError
 from manyheads.runs.shipped import find_run
 
@@ -116,6 +117,7 @@ def inspect(
     out: Annotated[
         Path | None, typer.Option(help="Where to write: a name that ends in .png, .svg, .html, .json or .txt.")
     ] = None,
+    overwrite: Overwrite = False,
     show: Annotated[
         What,
         typer.Option(
@@ -142,6 +144,7 @@ def inspect(
     Alignments are printed in Pharaoh format where no file is named.
     """
     form = _form(show, out, as_json)
+    output_file(out, overwrite=overwrite)
     folder, texts = _run_and_texts(run, text or [])
     asked = Asked(folder, texts, form, kind, layer, head, heads, level, beam, to, against or [], device)
     _write(_MAKERS[show](asked), out, form)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from manyheads.errors import ManyheadsError
+from manyheads.cli.outputs import Overwrite, output_file
 
 app = typer.Typer(name="recipe", help="Write recipes.", no_args_is_help=True)
 
@@ -20,6 +20,7 @@ def main() -> None:
 @app.command("new")
 def new(
     path: Annotated[Path | None, typer.Argument(help="Where to write it; default: standard output.")] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write a recipe in which every key is explained."""
     from manyheads.config.template import recipe_template
@@ -27,8 +28,7 @@ def new(
     if path is None:
         typer.echo(recipe_template(), nl=False)
         return
-    if path.exists():
-        raise ManyheadsError("this file exists already.", where=str(path), cure="Choose another name.")
+    output_file(path, overwrite=overwrite)
     from manyheads.runs.atomic import write_file
 
     write_file(path, recipe_template())
