@@ -6,7 +6,7 @@ import torch
 
 from manyheads.config.recipe import build_recipe
 from manyheads.runs.folder import RunFolder
-from manyheads.runs.weights import read_weights
+from manyheads.runs.weights import read_weights, weights_bytes
 from manyheads.training.averaging import is_regular, mean_of_checkpoints, steps_to_average, steps_to_keep
 from manyheads.training.checkpoint import Progress, Snapshot, save_checkpoint, saved_steps
 from manyheads.training.preparation import prepare
@@ -42,9 +42,20 @@ def train(folder, settings):
 def test_the_mean_is_the_mean(tmp_path):
     rng = np.random.default_rng(1)
     drawn = [{"a": rng.normal(size=(3, 2)).astype(np.float32)} for _ in range(4)]
-    folders = [save_checkpoint(tmp_path, Progress(step=i), Snapshot(arrays, {})) for i, arrays in enumerate(drawn)]
-    expected = np.mean([arrays["a"] for arrays in drawn], axis=0)
-    assert np.allclose(mean_of_checkpoints(folders)["a"], expected, atol=1e-6)
+    for step, arrays in enumerate(drawn):
+        save_checkpoint(tmp_path, Progress(step=step), Snapshot(arrays, {}))
+    mean = mean_of_checkpoints(tmp_path, range(4), tell=pytest.fail)
+    assert mean.steps == [0, 1, 2, 3]
+    assert np.allclose(mean.weights["a"], np.mean([arrays["a"] for arrays in drawn], axis=0), atol=1e-6)
+    (tmp_path / "step-00000001" / "model.safetensors").write_bytes(weights_bytes({"a": np.full((3, 2), 1e6)}))
+    said = []
+    mean = mean_of_checkpoints(tmp_path, range(4), tell=said.append)
+    assert mean.steps == [0, 2, 3]
+    assert np.allclose(mean.weights["a"], np.mean([drawn[step]["a"] for step in mean.steps], axis=0), atol=1e-6)
+    assert len(said) == 1
+    assert "step-00000001" in said[0] and said[0].endswith("is damaged. It is left out of the mean.")
+    assert mean_of_checkpoints(tmp_path, [0, 1], tell=said.append) is None
+    assert mean_of_checkpoints(tmp_path, [3], tell=said.append) is None
 
 
 def test_only_steps_at_which_every_run_saves_are_regular():
@@ -78,11 +89,8 @@ def test_what_is_to_be_averaged_is_not_removed():
 def test_the_published_model_is_the_better_of_mean_and_best(tmp_path, average):
     trainer, outcome = train(tmp_path / "run", recipe(average=average, average_checkpoints=3))
     assert outcome == "finished"
-    folders = [
-        trainer.run.checkpoints / f"step-{step:08d}"
-        for step in steps_to_average(saved_steps(trainer.run.checkpoints), trainer.progress, trainer.recipe)
-    ]
-    mean = mean_of_checkpoints(folders)
+    steps = steps_to_average(saved_steps(trainer.run.checkpoints), trainer.progress, trainer.recipe)
+    mean = mean_of_checkpoints(trainer.run.checkpoints, steps, tell=pytest.fail).weights
     score = trainer.validator.loss().value  # the trainer's model holds the mean now
     published = read_weights(trainer.run.weights_file)
     best = read_weights(trainer.run.checkpoints / f"step-{trainer.progress.best_step:08d}" / "model.safetensors")

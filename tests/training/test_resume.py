@@ -51,14 +51,14 @@ class Sprint:
     """A recipe, and what it comes to without an interruption."""
 
     def __init__(self, folder: Path, command: Callable[..., Any], recipe: Path) -> None:
-        self.folder, self._command, self.recipe = folder, command, recipe
+        self.folder, self.command, self.recipe = folder, command, recipe
         self.whole = folder / "whole"
         self.train(self.whole)
 
     def train(self, run: Path, **changes: object) -> str:
         """Train in a folder, or go on there; return what was said."""
         sets = [word for key, value in changes.items() for word in ("--set", f"{key.replace('__', '.')}={value}")]
-        said: str = self._command("train", self.recipe, "--out", run, *sets).succeeds()
+        said: str = self.command("train", self.recipe, "--out", run, *sets).succeeds()
         return said
 
     def check(self, run: Path) -> None:
@@ -158,6 +158,45 @@ def test_a_damaged_checkpoint_is_passed_over(sprint_run: Sprint, tmp_path: Path)
     assert sentence in " ".join(said.split())
     assert "Going on from step 6 " in said
     sprint_run.check(run)
+
+
+def damage(file: Path) -> None:
+    """Change a file so that it can still be read: the last number in it becomes another."""
+    content = bytearray(file.read_bytes())
+    content[-1] ^= 1
+    file.write_bytes(content)
+
+
+def best_of(run: Path) -> Path:
+    """Return the best checkpoint."""
+    last = max((run / "checkpoints").glob("step-*"))
+    return last.with_name(f"step-{json.loads((last / 'state.json').read_text())['best_step']:08d}")
+
+
+@pytest.mark.parametrize("decay", [0.0, 0.5])
+def test_a_damaged_best_checkpoint_does_not_replace_the_model(sprint_run: Sprint, tmp_path: Path, decay: float):
+    # Nothing is exactly right so soon, and the first of equals is the best.
+    run, changes = tmp_path / "run", {"training__moving_average": decay, "validation__metric": "exact_match"}
+    sprint_run.train(run, **changes)
+    best = best_of(run)
+    assert best != max((run / "checkpoints").glob("step-*")), "the newest is intact, so that the run is a finished one"
+    model = (run / "model.safetensors").read_bytes()
+    weights = best / ("average.safetensors" if decay else "model.safetensors")
+    damage(weights)
+    said = sprint_run.train(run, **changes)
+    assert f"{weights}: this file of the checkpoint is damaged." in said
+    assert "the model is kept" in said
+    assert "nothing to do" in said
+    assert (run / "model.safetensors").read_bytes() == model
+
+
+def test_a_damaged_best_checkpoint_is_an_error_where_there_is_no_model(sprint_run: Sprint, tmp_path: Path):
+    run = tmp_path / "run"
+    sprint_run.train(run, validation__metric="exact_match")
+    (run / "model.safetensors").unlink()
+    damage(best_of(run) / "model.safetensors")
+    words = ("train", sprint_run.recipe, "--out", run, "--set", "validation.metric=exact_match")
+    sprint_run.command(*words).refuses("this file of the checkpoint is damaged")
 
 
 def test_measuring_does_not_change_learning(sprint_run: Sprint, tmp_path: Path):

@@ -7,7 +7,8 @@ change the result.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyheads.config.recipe import AnyRecipe
+from manyheads.errors import ManyheadsError
 from manyheads.metrics.scores import lower_is_better
-from manyheads.runs.weights import Arrays, read_weights
-from manyheads.training.checkpoint import MODEL, Progress
+from manyheads.runs.weights import Arrays
+from manyheads.training.checkpoint import Progress, checkpoint_folder, published_weights
 
 
 def is_regular(step: int, recipe: AnyRecipe) -> bool:
@@ -46,10 +48,30 @@ def steps_to_keep(saved: Sequence[int], progress: Progress, recipe: AnyRecipe) -
     return kept if progress.best_step is None else kept | {progress.best_step}
 
 
-def mean_of_checkpoints(folders: Sequence[Path]) -> Arrays:
-    """Return the mean of the checkpoints' weights, added up in float64."""
+@dataclass(frozen=True)
+class Mean:
+    """The mean of the weights of several checkpoints, and the steps that these are of."""
+
+    weights: Arrays
+    steps: list[int]
+
+
+def mean_of_checkpoints(folder: Path, steps: Sequence[int], *, tell: Callable[[str], None]) -> Mean | None:
+    """Return the mean of the checkpoints' weights, added up in float64; None where fewer than two can be averaged.
+
+    A damaged checkpoint is left out; `tell` hears of it.
+    """
     total: dict[str, NDArray[Any]] = {}
-    for folder in folders:
-        for name, array in read_weights(folder / MODEL).items():
+    intact: list[int] = []
+    for step in steps if len(steps) > 1 else ():
+        try:
+            weights = published_weights(checkpoint_folder(folder, step))
+        except ManyheadsError as error:
+            tell(f"{error} It is left out of the mean.")
+            continue
+        intact.append(step)
+        for name, array in weights.items():
             total[name] = total.get(name, np.zeros(())) + array.astype(np.float64)
-    return {name: (array / len(folders)).astype(np.float32) for name, array in total.items()}
+    if len(intact) < 2:
+        return None
+    return Mean({name: (array / len(intact)).astype(np.float32) for name, array in total.items()}, intact)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -77,10 +77,12 @@ def save_checkpoint(folder: Path, progress: Progress, snapshot: Snapshot) -> Pat
     return place
 
 
-def published_weights(folder: Path) -> Path:
-    """Return the file of a checkpoint whose weights are judged and published."""
-    average = folder / AVERAGE
-    return average if average.exists() else folder / MODEL
+def published_weights(folder: Path) -> Arrays:
+    """Return the weights of a checkpoint that are judged and published; damaged ones are an error, as in loading."""
+    _, sums = _read_state(folder)
+    name = AVERAGE if AVERAGE in sums else MODEL
+    _verify(folder / name, sums)
+    return read_weights(folder / name)
 
 
 def checkpoint_folders(folder: Path) -> list[Path]:
@@ -91,22 +93,32 @@ def checkpoint_folders(folder: Path) -> list[Path]:
 
 def load_checkpoint(folder: Path) -> Checkpoint:
     """Read a checkpoint; a damaged one is an error that says which file is wrong."""
-    try:
-        state = json.loads((folder / STATE).read_text(encoding="utf-8"))
-        sums = state.pop("sha256")
-        progress = Progress(**state)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        raise ManyheadsError("this checkpoint's state cannot be read.", where=str(folder / STATE)) from None
+    progress, sums = _read_state(folder)
     for name in {MODEL, OPTIMISER, *sums}:
-        try:
-            content = (folder / name).read_bytes()
-        except OSError:
-            raise ManyheadsError("this file of the checkpoint is missing.", where=str(folder / name)) from None
-        if hashlib.sha256(content).hexdigest() != sums.get(name):
-            raise ManyheadsError("this file of the checkpoint is damaged.", where=str(folder / name))
+        _verify(folder / name, sums)
     average = read_weights(folder / AVERAGE) if AVERAGE in sums else None
     snapshot = Snapshot(read_weights(folder / MODEL), read_weights(folder / OPTIMISER), average)
     return Checkpoint(progress, snapshot, folder)
+
+
+def _read_state(folder: Path) -> tuple[Progress, dict[str, str]]:
+    """Return where training stood at a checkpoint, and the checksums of its other files by name."""
+    try:
+        state = json.loads((folder / STATE).read_text(encoding="utf-8"))
+        sums = dict(state.pop("sha256"))
+        return Progress(**state), sums
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise ManyheadsError("this checkpoint's state cannot be read.", where=str(folder / STATE)) from None
+
+
+def _verify(file: Path, sums: Mapping[str, str]) -> None:
+    """Compare a file of a checkpoint with its checksum."""
+    try:
+        content = file.read_bytes()
+    except OSError:
+        raise ManyheadsError("this file of the checkpoint is missing.", where=str(file)) from None
+    if hashlib.sha256(content).hexdigest() != sums.get(file.name):
+        raise ManyheadsError("this file of the checkpoint is damaged.", where=str(file))
 
 
 def newest_checkpoint(folder: Path, *, tell: Callable[[str], None]) -> Checkpoint | None:

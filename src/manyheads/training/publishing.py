@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from manyheads.errors import ManyheadsError
 from manyheads.metrics.scores import Score
 from manyheads.runs.atomic import write_file
 from manyheads.runs.card import card_text
@@ -28,12 +31,21 @@ class Publisher:
         """Make these weights the run's model."""
         write_file(self._run.weights_file, weights_bytes(arrays))
 
-    def best(self, progress: Progress) -> None:
-        """Make the best checkpoint's weights the run's model, if there is one."""
-        if progress.best_step is not None:
-            weights = published_weights(checkpoint_folder(self._run.checkpoints, progress.best_step))
-            if weights.exists():
-                write_file(self._run.weights_file, weights.read_bytes())
+    def best(self, progress: Progress, *, tell: Callable[[str], None]) -> None:
+        """Make the best checkpoint's weights the run's model, if there is one; a damaged one leaves the model alone."""
+        if progress.best_step is None:
+            return
+        folder = checkpoint_folder(self._run.checkpoints, progress.best_step)
+        if not folder.exists():
+            return
+        try:
+            weights = published_weights(folder)
+        except ManyheadsError as error:
+            if not self.has_model:
+                raise
+            tell(f"{error} It is the best checkpoint; the model is kept as it is.")
+            return
+        self.weights(weights)
 
     def card(self, findings: Findings, *, step: int) -> None:
         """Write the card of a model of some step."""

@@ -28,7 +28,6 @@ from manyheads.training.background import Background
 from manyheads.training.checkpoint import (
     Progress,
     Snapshot,
-    checkpoint_folder,
     newest_checkpoint,
     prune_checkpoints,
     save_checkpoint,
@@ -297,20 +296,20 @@ class Trainer:
         self._saving.finish()
         if not self.world.is_main:
             return
-        self.publisher.best(self.progress)
+        self.publisher.best(self.progress, tell=self.reporter.note)
         steps = steps_to_average(saved_steps(self.run.checkpoints), self.progress, self.recipe)
-        if len(steps) < 2:
+        mean = mean_of_checkpoints(self.run.checkpoints, steps, tell=self.reporter.note)
+        if mean is None:
             return
-        mean = mean_of_checkpoints([checkpoint_folder(self.run.checkpoints, step) for step in steps])
-        fill_parameters(self.judged, mean, where=str(self.run.checkpoints))
+        fill_parameters(self.judged, mean.weights, where=str(self.run.checkpoints))
         findings = self.validator.run()
         better = findings.score.better_than(self.progress.best_score)
         verdict = "better than the best of them, so it is the model" if better else "no better than the best of them"
         self.reporter.note(
-            f"The mean of {len(steps)} checkpoints (from step {steps[0]:,}): {findings.score}, {verdict}."
+            f"The mean of {len(mean.steps)} checkpoints (from step {mean.steps[0]:,}): {findings.score}, {verdict}."
         )
         if better:
-            self.publisher.weights(mean)
+            self.publisher.weights(mean.weights)
             self.publisher.card(findings, step=self.progress.step)
 
     def _publish_latest(self, snapshot: Snapshot) -> None:
