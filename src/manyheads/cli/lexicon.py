@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from manyheads.errors import ManyheadsError
+from manyheads.cli.outputs import Overwrite, output_file
 
 PAIRS = 150_000  # of each corpus: enough for every word that is not rare, and it fits into memory
 
@@ -19,6 +19,7 @@ def lexicon(
     target_language: Annotated[str, typer.Option(help="Language code of the second column.")],
     out: Annotated[Path, typer.Option(help="The file to write: two columns, the codes in the first line.")],
     most: Annotated[int, typer.Option(help="Pairs read of each file.")] = PAIRS,
+    overwrite: Overwrite = False,
 ) -> None:
     """Learn which words translate each other, for `data.modify.tags` and `.terms` in a recipe."""
     from manyheads.config.data import CorpusSettings
@@ -26,8 +27,7 @@ def lexicon(
     from manyheads.data.word_translations import learn_lexicon
     from manyheads.runs.atomic import write_file
 
-    if out.exists():
-        raise ManyheadsError("there is something here already.", where=str(out), cure="Choose another with --out.")
+    output_file(out, inputs=pairs, overwrite=overwrite)
     corpora = [open_corpus(CorpusSettings(pairs=file), split="train") for file in pairs]
     read = [pair for corpus in corpora for pair in itertools.islice(corpus.pairs(), most)]
     entries = learn_lexicon(read)
