@@ -6,10 +6,10 @@
     python benchmarks/translator_quality.py [--model manyheads-1] terms --cut data/manyheads-1
 
 - `flores`: BLEU on the 997 sentences of FLORES-200 dev, every direction, beam 4, in float32 and in int8.
-- `careless`: 500 of them in capitals, without a final stop, with a typing error in every fifth word, without accents: BLEU
-  and its share of that of the clean text (capitals: both in lower case).
-- `placeholders`: held-out strings of user interfaces, their placeholders as copy symbols: the share in which every symbol
-  comes out exactly once, greedy and with a beam of 4, without constraints.
+- `careless`: 500 of them in capitals, without a final stop, with a typing error in every fifth word, without accents:
+  BLEU and its share of that of the clean text (capitals: both in lower case).
+- `placeholders`: held-out strings of user interfaces, their placeholders as copy symbols: the share in which every
+  symbol comes out exactly once, greedy and with a beam of 4, without constraints.
 - `terms`: held-out sentences with a hint, the word that the reference has: the share of outputs that have it.
 
 FLORES-200 is for measuring only: nothing is chosen by it. Needs the corpora (MANYHEADS_DATA).
