@@ -41,7 +41,8 @@ TYPES = ("float32", "int8", "int16", "int32", "float16", "bfloat16")  # a type's
 ACTIVATIONS = {"relu": 0, "swish": 2, "gelu": 3}
 EPSILON = 1e-5  # of torch's LayerNorm
 POSITIONS = 4096  # in an exported table; the engine makes a longer one when it needs to
-# Its encoder has no ALiBi, and ignores what asks for it.
+# Its encoder has no ALiBi and ignores the flag for it. Before version 4.8.3 it added the first layer's T5 bias in every
+# layer; nothing in the format can refuse such a version, so our models with a table per layer would be wrong silently.
 KINDS_OF_POSITIONS = ("sinusoidal", "learned", "relative", "rotary")
 ROTARY_BASE = 10_000.0  # of `positions.rotary`
 # The largest 8-bit weight. Processors without instructions for 8-bit products (AVX2 alone) add pairs of them in 16
