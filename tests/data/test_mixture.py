@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from manyheads.config.recipe import build_recipe
 from manyheads.data.batching import Batch, Batches, SpecialTokens
-from manyheads.data.corpora import Corpus, Part, Together, Without
+from manyheads.data.corpora import Corpus, Part, Together, Weighted, Without
 from manyheads.data.mixture import Mixture
 from manyheads.data.pairs import Pair
 from manyheads.data.store import Store, open_store
-from manyheads.data.tokenizers import PAD, START, TRAINING_SENTENCES, Tokenizers, train_tokenizers
+from manyheads.data.tokenizers import PAD, START, TRAINING_PAIRS, Tokenizers, train_tokenizers
 from manyheads.runs.folder import RunFolder
 from manyheads.training.preparation import open_corpora, prepare
 
@@ -153,8 +153,8 @@ def test_corpora_take_turns():
 
 
 def test_a_large_corpus_does_not_starve_a_small_one(monkeypatch: pytest.MonkeyPatch):
-    assert TRAINING_SENTENCES > 200
-    monkeypatch.setattr("manyheads.data.tokenizers.TRAINING_SENTENCES", 200)
+    assert TRAINING_PAIRS > 100
+    monkeypatch.setattr("manyheads.data.tokenizers.TRAINING_PAIRS", 100)
     large, small = Given([Pair("a b", "b a")] * 1000), Given([Pair("rare", "words")] * 10)
     tokenizers = train_tokenizers(Together([large, small]).pairs(), recipe({"task": "copy"}).tokenizer)
     assert {"▁rare", "▁words"} <= set(tokenizers.source.vocabulary())
@@ -201,3 +201,12 @@ def test_several_corpora_are_prepared_as_one(tmp_path: Path):
     assert "120 training pairs" in " ".join(said)
     assert RunFolder(tmp_path / "run").recipe() == mixed
     assert RunFolder(tmp_path / "run").begin(mixed) == []
+
+
+def test_a_weighted_sample_has_each_corpus_in_its_share():
+    large, small = (
+        Given([Pair(name, str(number)) for number in range(n)]) for name, n in (("large", 900), ("small", 30))
+    )
+    for most, expected in ((10_000, {"large": 450, "small": 90}), (54, {"large": 45, "small": 9})):
+        sample = Weighted([large, small], [0.5, 3.0], most=most)
+        assert Counter(pair.source for pair in sample.pairs()) == expected

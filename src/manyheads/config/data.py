@@ -238,6 +238,14 @@ class TokenizerSettings(Settings):
     )
     coverage: float = Field(1.0, gt=0.9, le=1.0, description="Share of the characters that get a piece of their own.")
     byte_fallback: bool = Field(False, description="Spell unknown characters as bytes instead of <unk>.")
+    split_digits: bool = Field(
+        False, description="Make each digit a piece of its own, so that numbers are read and copied digit by digit."
+    )
+    weighted: bool = Field(
+        False,
+        description="Learn the pieces from the corpora in the proportions of the first stage of training (size times "
+        "weight) instead of from a sentence of each in turn.",
+    )
     symbols: bool = Field(
         False,
         description="Keep the reserved symbols whole, which carry placeholders, inline tags and term hints through "

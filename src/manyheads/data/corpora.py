@@ -343,6 +343,34 @@ class Together(Corpus):
         return "; ".join(corpus.origin() for corpus in self.corpora)
 
 
+class Weighted(Corpus):
+    """A sample of several corpora in which each has the share that its size and its weight give it."""
+
+    def __init__(self, corpora: Sequence[Corpus], weights: Sequence[float], *, most: int) -> None:
+        """Sample `most` pairs at most, or all, those of a greater weight several times."""
+        self.corpora, self.weights, self.most = tuple(corpora), tuple(weights), most
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield pairs at equal distances, corpus by corpus."""
+        total = sum(
+            weight * sum(1 for _ in corpus.pairs()) for corpus, weight in zip(self.corpora, self.weights, strict=True)
+        )
+        scale = min(1.0, self.most / max(1.0, total))
+        for corpus, weight in zip(self.corpora, self.weights, strict=True):
+            for number, pair in enumerate(corpus.pairs()):
+                times = int((number + 1) * weight * scale) - int(number * weight * scale)
+                yield from (pair for _ in range(times))
+
+    def key(self) -> str:
+        """Return the keys of all with their weights."""
+        rows = zip(self.weights, self.corpora, strict=True)
+        return f"at most {self.most} of " + " and ".join(f"{weight} × {corpus.key()}" for weight, corpus in rows)
+
+    def origin(self) -> str:
+        """Return where each comes from."""
+        return together(self.corpora).origin()
+
+
 def together(corpora: Sequence[Corpus]) -> Corpus:
     """Return several corpora as one."""
     return corpora[0] if len(corpora) == 1 else Together(corpora)

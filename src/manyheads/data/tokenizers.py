@@ -28,7 +28,7 @@ PAD, UNKNOWN, START, END = 0, 1, 2, 3
 SPACE = "▁"  # SentencePiece's sign for the space before a word
 BEYOND = "<beyond>"  # in imported models: pieces after this one help to cut a text, but the model does not know them
 DEFAULT_VOCABULARY = 8000  # or as many pieces as a small corpus allows
-TRAINING_SENTENCES = 2_000_000  # more than this teaches a tokenizer nothing new, and takes memory
+TRAINING_PAIRS = 1_000_000  # more than this teaches a tokenizer nothing new, and takes memory
 
 _MODEL_TYPES = {"bpe": "bpe", "unigram": "unigram", "characters": "char", "symbols": "word"}
 
@@ -173,7 +173,7 @@ def train_tokenizers(pairs: Iterable[Pair], settings: TokenizerSettings, tags: S
 def _sample(pairs: Iterable[Pair]) -> Iterator[Pair]:
     """Yield the first sentences up to a limit; a corpus is read in a fixed order, so the choice is reproducible."""
     for number, pair in enumerate(pairs):
-        if 2 * number >= TRAINING_SENTENCES:
+        if number >= TRAINING_PAIRS:
             return
         yield pair
 
@@ -201,6 +201,7 @@ def train_tokenizer(
                 hard_vocab_limit=subwords and vocabulary is not None,
                 character_coverage=settings.coverage,
                 byte_fallback=settings.byte_fallback and subwords,
+                split_digits=settings.split_digits,
                 pad_id=PAD,
                 unk_id=UNKNOWN,
                 bos_id=START,

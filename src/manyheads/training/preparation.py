@@ -17,7 +17,7 @@ from torch import nn
 from manyheads.config.data import CorpusSettings, DataSettings
 from manyheads.config.schema import ModelConfig, Recipe
 from manyheads.data.batching import Batch, Batches, SpecialTokens
-from manyheads.data.corpora import Corpus, Part, Without, open_corpus, tagged, together
+from manyheads.data.corpora import Corpus, Part, Weighted, Without, open_corpus, tagged, together
 from manyheads.data.files import resolve
 from manyheads.data.mixture import Mixture, Rows
 from manyheads.data.modifiers.joining import MEAN, SMALLEST, Joined
@@ -29,6 +29,7 @@ from manyheads.data.tokenizers import (
     END,
     PAD,
     START,
+    TRAINING_PAIRS,
     UNKNOWN,
     Tokenizers,
     reserved_symbols,
@@ -141,7 +142,7 @@ def prepare(recipe: Recipe, run: RunFolder, *, threads: int, tell: Tell, begun: 
         changed = run.begin(recipe)
         if changed:
             tell(f"Changed since this run was last started: {', '.join(changed)}.")
-    tokenizers = _tokenizers(recipe, run, train, tell)
+    tokenizers = _tokenizers(recipe, run, corpora, tell)
     config = _config(recipe, tokenizers)
     if not begun:
         run.write_config(config)
@@ -260,7 +261,7 @@ def _split(settings: DataSettings) -> tuple[list[Corpus], Corpus]:
     return [rest, *(Without(other, valid) for other in others)], valid
 
 
-def _tokenizers(recipe: Recipe, run: RunFolder, corpus: Corpus, tell: Tell) -> Tokenizers:
+def _tokenizers(recipe: Recipe, run: RunFolder, corpora: Sequence[Corpus], tell: Tell) -> Tokenizers:
     """Return the run's tokenizers, training them the first time."""
     if Tokenizers.are_in(run.tokenizer_folder):
         return run.tokenizers()
@@ -268,7 +269,9 @@ def _tokenizers(recipe: Recipe, run: RunFolder, corpus: Corpus, tell: Tell) -> T
         tokenizers = RunFolder.open(recipe.start_from).tokenizers()
         run.write_tokenizers(tokenizers)
         return tokenizers
-    tokenizers = train_tokenizers(corpus.pairs(), recipe.tokenizer, recipe.data.tags)
+    weights = [corpus.weight_in(0) for corpus in recipe.data.corpora]
+    sample = Weighted(corpora, weights, most=TRAINING_PAIRS) if recipe.tokenizer.weighted else together(corpora)
+    tokenizers = train_tokenizers(sample.pairs(), recipe.tokenizer, recipe.data.tags)
     run.write_tokenizers(tokenizers)
     sizes = f"{len(tokenizers.source):,}"
     if not tokenizers.shared:
