@@ -75,6 +75,36 @@ def test_another_recipe_is_refused_with_the_keys_that_differ(tmp_path: Path, cha
     assert run.recipe_file.read_bytes() == before
 
 
+def test_a_recipe_that_says_the_same_stays_as_it_was_written(tmp_path: Path):
+    run = begun(tmp_path / "run")
+    run.recipe_file.write_text(f"# Mine.\n{TEXT}")
+    assert run.begin(recipe()) == []
+    assert run.recipe_file.read_text() == f"# Mine.\n{TEXT}"
+    assert run.begin(recipe("training.steps=7")) == ["training.steps"]
+    assert run.recipe() == recipe("training.steps=7")
+
+
+def test_an_edited_recipe_is_compared_with_what_the_run_was_begun_with(tmp_path: Path):
+    run = learned(tmp_path / "run")
+    for change in ("seed=2", "tokenizer.kind=characters"):
+        run.recipe_file.write_text(recipe_text(recipe(change)))
+        before = run.recipe_file.read_bytes()
+        with pytest.raises(ManyheadsError, match=f"differs in: {change.split('=')[0]}"):
+            run.begin(run.recipe())
+        assert run.recipe_file.read_bytes() == before
+    assert run.begun_with() == recipe()
+
+
+def test_a_run_without_a_record_is_what_its_recipe_says(tmp_path: Path):
+    """Version 0.1.0 wrote recipe.yaml alone."""
+    run = learned(tmp_path / "run")
+    run.begun_file.unlink()
+    assert run.begun_with() == recipe()
+    with pytest.raises(ManyheadsError, match=r"differs in: seed\."):
+        run.begin(recipe("seed=2"))
+    assert run.begin(recipe("training.steps=7")) == ["training.steps"]
+
+
 def test_all_keys_that_differ_are_named(tmp_path: Path):
     run = learned(tmp_path / "run")
     with pytest.raises(ManyheadsError, match=r"differs in: model\.dropout, model\.heads, seed\."):

@@ -134,3 +134,81 @@ def test_training_on_files_with_validation_files(tmp_path: Path, command: Callab
     words = ["train", "--source", source, "--target", target, "--out", tmp_path / "run", *QUICK]
     result = command(*words, "--valid-source", valid_source, "--valid-target", valid_target)
     result.succeeds("60 training pairs", "7 for validation", "Finished at step 2.")
+
+
+class Started:
+    """A run that was begun from two files, stopped after a step, and can be started again by the same command."""
+
+    def __init__(self, folder: Path, command: Callable[..., Any]) -> None:
+        self.source, self.target = write(folder, 30)
+        self.run, self._command = folder / "run", command
+        self.recipe = self.run / "recipe.yaml"
+        self.again("--max-minutes", 0).succeeds("Chose a ", f"change it in {self.recipe} or with --set.", "step 1;")
+
+    def again(self, *words: object) -> Any:
+        """Start the command again."""
+        files = ("--source", self.source, "--target", self.target)
+        return self._command("train", *files, "--out", self.run, *QUICK[2:], *words)
+
+    def edit(self, before: str, after: str) -> str:
+        """Change a text in the run's recipe, and add a remark; return the whole."""
+        text = self.recipe.read_text(encoding="utf-8")
+        assert before in text
+        self.recipe.write_text("# My own.\n" + text.replace(before, after), encoding="utf-8")
+        return self.recipe.read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def started(tmp_path: Path, command: Callable[..., Any]) -> Started:
+    return Started(tmp_path, command)
+
+
+def test_a_chosen_recipe_is_changed_in_the_run_folder(started: Started):
+    edited = started.edit("  steps: 200\n", "  steps: 3\n")
+    said = started.again().succeeds(f"Going on with {started.recipe}: a ", "Finished at step 3.")
+    assert "Going on from step 1 " in said
+    assert "Changed since this run was last started: training.steps." in said
+    assert "Chose" not in said
+    assert started.recipe.read_text(encoding="utf-8") == edited
+    started.again("--set", "training.steps=4").succeeds("Finished at step 4.")
+    started.again().succeeds("Already at step 4 of 4: nothing to do.")
+
+
+def test_a_chosen_recipe_counts_even_if_the_files_have_grown(started: Started):
+    started.edit("  steps: 200\n", "  steps: 2\n")
+    for path in (started.source, started.target):
+        path.write_text(path.read_text() + "more\n" * 100)  # enough to choose more pairs for validation
+    started.again().succeeds("Finished at step 2.")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "key"),
+    [
+        ("  norm: post\n", "  norm: pre\n", "model.norm"),
+        ("\nseed: 1\n", "\nseed: 2\n", "seed"),
+        ("train.en\n", "valid.en\n", "data.train.source"),
+        ("  held_out: 1\n", "  held_out: 2\n", "data.held_out"),
+    ],
+)
+def test_an_edit_that_makes_another_run_is_refused(
+    started: Started, contents: Callable[[Path], dict[str, bytes]], before: str, after: str, key: str
+):
+    write(started.source.parent, 30, name="valid")
+    started.edit(before, after)
+    everything = contents(started.run)
+    started.again().refuses(f"another recipe; it differs in: {key}.", "undo these changes")
+    assert contents(started.run) == everything
+
+
+def test_other_files_make_another_run(started: Started, command: Callable[..., Any], tmp_path: Path):
+    source, target = write(tmp_path, 30, name="other")
+    words = ["train", "--source", source, "--target", target, "--out", started.run, *QUICK]
+    command(*words).refuses("another recipe; it differs in: data.train.source, data.train.target.")
+
+
+def test_the_same_files_may_be_written_otherwise(
+    started: Started, monkeypatch: pytest.MonkeyPatch, contents: Callable[[Path], dict[str, bytes]]
+):
+    monkeypatch.chdir(started.source.parent)
+    started.source, started.target = Path(started.source.name), Path("run") / ".." / started.target.name
+    started.again("--set", "training.steps=2").succeeds("Finished at step 2.")

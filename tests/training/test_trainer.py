@@ -104,6 +104,7 @@ def test_a_run_folder_is_everything(make: Make):
     names = {path.name for path in trainer.run.path.iterdir()}
     assert names == {
         "recipe.yaml",
+        "begun.yaml",
         "config.json",
         "model.safetensors",
         "tokenizer",

@@ -50,21 +50,16 @@ def train(
     changes: Changes = None,
 ) -> None:
     """Train a model. Started again, it goes on where it was; Ctrl-C saves."""
-    from manyheads.config.recipe import load_any_recipe
-
     files = Files(source, target, valid_source, valid_target, start_from, to)
     if recipe is not None and not files.are_none:
         raise ManyheadsError("give either a recipe, or --source and --target.", cure="See: manyheads train --help")
-    settings = files.recipe(changes or []) if recipe is None else load_any_recipe(recipe, changes or [])
-    folder = out or Path("runs") / settings.name
-    settings = _with_end(settings, folder, finish_in)
+    settings, run, remark = _settings(recipe, files, out, changes or [])
+    settings = _with_end(settings, run, finish_in)
 
     import torch
 
-    from manyheads.config.schema import Recipe
     from manyheads.memory import keep_freed_memory
     from manyheads.runs.claim import claimed
-    from manyheads.runs.folder import RunFolder
     from manyheads.runs.loading import choose_device
     from manyheads.training.distributed import World
     from manyheads.training.progress import Reporter
@@ -75,30 +70,52 @@ def train(
     keep_freed_memory()
     world = World.from_environment(choose_device(device))
     reporter = Reporter(quiet=not world.is_main)
-    with world.joined(), claimed(folder) if world.is_main else nullcontext():
+    with world.joined(), claimed(run.path) if world.is_main else nullcontext():
         if not world.is_main:
             world.wait()  # until the first process has prepared everything
-        preparation = _prepare(settings, RunFolder(folder), threads, reporter.note, begun=not world.is_main)
+        preparation = _prepare(settings, run, threads, reporter.note, begun=not world.is_main)
         if world.is_main:
             world.wait()
-        if recipe is None and isinstance(settings, Recipe):
-            reporter.note(f"Chose {_choice(settings)}; change it in {preparation.run.recipe_file} or with --set.")
+        if remark:
+            reporter.note(remark)
         Trainer(preparation, device=world.device, reporter=reporter, max_minutes=max_minutes, world=world).train()
 
 
-def _with_end(recipe: AnyRecipe, folder: Path, finish_in: str | None) -> AnyRecipe:
+def _with_end(recipe: AnyRecipe, run: RunFolder, finish_in: str | None) -> AnyRecipe:
     """Return the recipe with the end that was fixed for the run before, or is to be fixed now."""
     from manyheads.config.schema import Recipe
-    from manyheads.runs.folder import RunFolder
     from manyheads.training.finishing import finishing_in, seconds_of, with_end_of
 
     if not isinstance(recipe, Recipe):
         if finish_in is not None:
             raise ManyheadsError(f"this is not for {recipe.task.replace('_', ' ')}.", where="--finish-in")
         return recipe
-    run = RunFolder(folder)
     ending = with_end_of(run, recipe)
     return ending if finish_in is None else finishing_in(seconds_of(finish_in), ending, run)
+
+
+def _settings(
+    recipe: Path | None, files: Files, out: Path | None, changes: list[str]
+) -> tuple[AnyRecipe, RunFolder, str]:
+    """Return the recipe to train, the run folder, and what to say about a recipe that the user did not write.
+
+    A recipe that was chosen for files is the user's from then on: started again, the one in the run folder counts.
+    """
+    from manyheads.config.recipe import load_any_recipe, load_recipe
+    from manyheads.runs.folder import RunFolder
+
+    if recipe is not None:
+        settings = load_any_recipe(recipe, changes)
+        return settings, RunFolder(out or Path("runs") / settings.name), ""
+    from manyheads.training.defaults import same_files
+
+    chosen = files.recipe(changes)
+    run = RunFolder(out or Path("runs") / chosen.name)
+    begun = run.begun_with()
+    if begun is None or not same_files(begun, chosen):
+        return chosen, run, f"Chose {_choice(chosen)}; change it in {run.recipe_file} or with --set."
+    own = load_recipe(run.recipe_file, changes)
+    return own, run, f"Going on with {run.recipe_file}: {_choice(own)}."
 
 
 def _prepare(

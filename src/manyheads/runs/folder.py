@@ -6,6 +6,7 @@ model.safetensors   the weights: the best so far
 tokenizer/          SentencePiece models
 shortlist.safetensors   likely translations of each token, if `manyheads shortlist` made them
 checkpoints/step-…/ everything needed to go on
+begun.yaml          the recipe that training was last started with; its user may edit recipe.yaml
 metrics.jsonl       loss, rate, speed and scores over time
 events/             the same for TensorBoard
 card.md             data, scores, command, versions
@@ -34,7 +35,7 @@ from manyheads.runs.shipped import find_run
 CHANGEABLE = ("name", "training", "validation", "decoding")
 
 # What is written by way of drafts, as regular expressions: in the run folder and in its checkpoints.
-_WRITTEN = r"recipe\.yaml|config\.json|(?:model|shortlist)\.safetensors|tokenizer|metrics\.jsonl|card\.md"
+_WRITTEN = r"(?:recipe|begun)\.yaml|config\.json|(?:model|shortlist)\.safetensors|tokenizer|metrics\.jsonl|card\.md"
 _CHECKPOINT = r"step-[0-9]+"
 
 Configuration = TypeVar("Configuration", bound=BaseModel)
@@ -75,6 +76,11 @@ class RunFolder:
     def checkpoints(self) -> Path:
         """The folder of checkpoints."""
         return self.path / "checkpoints"
+
+    @property
+    def begun_file(self) -> Path:
+        """The recipe that the run was last started with."""
+        return self.path / "begun.yaml"
 
     @property
     def metrics_file(self) -> Path:
@@ -165,17 +171,31 @@ class RunFolder:
     def begin(self, recipe: AnyRecipe) -> list[str]:
         """Make the folder and write the recipe, or check that the run there is one of this recipe.
 
-        Returns the keys that differ from the run's recipe without making it another run.
+        Returns the keys that differ from the run's recipe without making it another run. A recipe.yaml that says the
+        same as the recipe stays as its user wrote it.
         """
         self._check_place()
-        changed = self._changes(recipe) if self.recipe_file.exists() else []
+        before = load_any_recipe(self.recipe_file) if self.recipe_file.exists() else None
+        self._check_recipe(recipe)
+        changed = sorted({*_changed_keys(before, recipe), *_changed_keys(self.begun_with(), recipe)})
         with explained(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
             remove_leftovers(self.path, _WRITTEN)
-            write_file(self.recipe_file, recipe_text(recipe))  # first, since it is what makes a folder a run
+            if recipe != before:
+                write_file(self.recipe_file, recipe_text(recipe))  # first, since it is what makes a folder a run
+            write_file(self.begun_file, recipe_text(recipe))
             self.checkpoints.mkdir(exist_ok=True)
             remove_leftovers(self.checkpoints, _CHECKPOINT)
         return changed
+
+    def begun_with(self) -> AnyRecipe | None:
+        """Return the recipe that the run was last started with, whatever recipe.yaml says by now; None without a run.
+
+        A run of version 0.1.0 has no record of it, so recipe.yaml is taken at its word.
+        """
+        if not self.recipe_file.exists():
+            return None
+        return load_any_recipe(self.begun_file if self.begun_file.exists() else self.recipe_file)
 
     def _check_place(self) -> None:
         """Refuse to begin in the place of something else."""
@@ -201,20 +221,17 @@ class RunFolder:
         """Write what the model is built from."""
         write_file(self.config_file, config.model_dump_json(indent=2) + "\n")
 
-    def _changes(self, recipe: AnyRecipe) -> list[str]:
-        """Return the keys that changed; refuse to continue a run with a recipe that would have made another one."""
-        before, now = load_any_recipe(self.recipe_file).model_dump(mode="json"), recipe.model_dump(mode="json")
-        changed = list(_differences(before, now))
-        other = [key for key in changed if key.split(".")[0] not in CHANGEABLE]
+    def _check_recipe(self, recipe: AnyRecipe) -> None:
+        """Refuse to continue a run with a recipe that would have made another one."""
+        other = [key for key in _changed_keys(self.begun_with(), recipe) if key.split(".")[0] not in CHANGEABLE]
         if other and any(self.checkpoints.glob("step-*")):
             raise ManyheadsError(
                 f"the run in this folder has another recipe; it differs in: {', '.join(other)}.",
                 where=str(self.path),
-                cure="Choose another folder with --out, or remove this one.",
+                cure="Choose another folder with --out, or undo these changes.",
             )
         if other:  # nothing was learned yet, so a mistake in the recipe may simply be mended
             remove_folder(self.tokenizer_folder)
-        return changed
 
     def metrics(self) -> Iterator[dict[str, Any]]:
         """Yield the lines of metrics.jsonl; a line that was cut off by a crash is passed over."""
@@ -225,6 +242,11 @@ class RunFolder:
                 yield json.loads(line)
             except json.JSONDecodeError:
                 continue
+
+
+def _changed_keys(before: AnyRecipe | None, now: AnyRecipe) -> list[str]:
+    """Return the keys at which a recipe differs from the one before; none without one."""
+    return [] if before is None else list(_differences(before.model_dump(mode="json"), now.model_dump(mode="json")))
 
 
 def _differences(before: Any, now: Any, path: str = "") -> Iterator[str]:  # noqa: ANN401

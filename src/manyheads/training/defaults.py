@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from manyheads.config.data import CorpusSettings
-from manyheads.config.recipe import build_recipe, merged, parse_change
+from manyheads.config.recipe import AnyRecipe, build_recipe, merged, parse_change
 from manyheads.config.schema import Recipe
 from manyheads.config.values import LONGEST_NAME, plain_name
 from manyheads.data.corpora import open_corpus
+from manyheads.data.files import resolve
 from manyheads.errors import ManyheadsError
 from manyheads.runs.folder import RunFolder
 
@@ -139,6 +140,23 @@ def recipe_for_fine_tuning(
         "decoding": parts["decoding"],
     }
     return _built(values, changes)
+
+
+def same_files(one: AnyRecipe, other: AnyRecipe) -> bool:
+    """Whether two recipes learn from the same files, and start from the same run, however their paths are written."""
+    return isinstance(one, Recipe) and isinstance(other, Recipe) and _files(one) == _files(other)
+
+
+def _files(recipe: Recipe) -> list[object]:
+    """Return everything that a recipe for files was chosen for."""
+
+    def place(path: str | None) -> Path | None:
+        """Return where a path leads."""
+        return None if path is None else resolve(path).resolve()
+
+    sides = (recipe.data.corpora, recipe.data.valid_corpora)
+    corpora = [[(place(one.source), place(one.target), one.target_language) for one in side] for side in sides]
+    return [*corpora, place(recipe.start_from)]
 
 
 def _held_out(valid: tuple[Path, Path] | None, count: int, language: dict[str, str]) -> dict[str, Any]:
