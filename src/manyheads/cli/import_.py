@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -30,7 +31,7 @@ def _import_bert(folder: Path, out: Path) -> None:
         typer.echo(
             f"Left out, since only the encoder and its own heads are taken: {', '.join(found.left_out)}.", err=True
         )
-    typer.echo(f"The model is in {out}; try: manyheads encode --model {out}", err=True)
+    typer.echo(f"The model is in {out}; try: manyheads encode --model {shlex.quote(str(out))}", err=True)
 
 
 def _import_marian(folder: Path, out: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -32,4 +33,4 @@ def new(
     from manyheads.runs.atomic import write_file
 
     write_file(path, recipe_template())
-    typer.echo(f"Wrote {path}. Edit it, then: manyheads train {path}", err=True)
+    typer.echo(f"Wrote {path}. Edit it, then: manyheads train {shlex.quote(str(path))}", err=True)

@@ -15,6 +15,7 @@ card.md             data, scores, command, versions
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -130,7 +131,7 @@ class RunFolder:
             raise ManyheadsError(
                 "this run is a BERT, which reads but does not write.",
                 where=str(self.path),
-                cure=f"For vectors: manyheads encode --model {self.path}",
+                cure=f"For vectors: manyheads encode --model {shlex.quote(str(self.path))}",
             )
         return self._configuration(ModelConfig)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,7 +57,7 @@ class Direction:
             raise ManyheadsError(
                 "this run's recipe does not name its languages (data.source_language, data.target_language).",
                 where=text,
-                cure=f"Name them here: manyheads serve en-de={text}",
+                cure=f"Name them here: manyheads serve {shlex.quote(f'en-de={text}')}",
             )
         return [cls(settings.source_language, settings.target_language, run.path)]
 

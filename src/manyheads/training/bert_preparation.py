@@ -5,6 +5,7 @@ A run that starts from another takes its tokenizer and its shape; a run of its o
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -79,7 +80,7 @@ class BertPreparation:
     def try_it(self) -> str:
         """The command that uses the model."""
         verb = {"classification": "classify", "question_answering": "answer"}.get(self.recipe.task, "encode")
-        return f"manyheads {verb} --model {self.run.path}"
+        return shlex.join(["manyheads", verb, "--model", str(self.run.path)])
 
     def batches_at(self, step: int) -> BertBatches:
         """Return what every update learns from."""

@@ -5,6 +5,7 @@ Every part is made once and found again: tokenizers in the run folder, token ids
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -81,7 +82,7 @@ class Preparation:
     @property
     def try_it(self) -> str:
         """The command that uses the model."""
-        return f"manyheads translate --model {self.run.path}"
+        return shlex.join(["manyheads", "translate", "--model", str(self.run.path)])
 
     @property
     def batches(self) -> Batches:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 
 from manyheads.errors import ManyheadsError
@@ -54,7 +55,7 @@ class Publisher:
             "model": f"{self._assignment.kind}, {self._parameters:,} parameters",
             **self._assignment.facts(),
             "step": f"{step:,} of {recipe.training.steps:,}",
-            "command": f"manyheads train {self._run.recipe_file} --out {self._run.path}",
+            "command": shlex.join(["manyheads", "train", str(self._run.recipe_file), "--out", str(self._run.path)]),
         }
         scores = {score.name: _score_text(score) for score in (findings.score, *findings.others)}
         write_file(self._run.card_file, card_text(recipe, facts=facts, scores=scores))
