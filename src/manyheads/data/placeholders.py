@@ -17,22 +17,30 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
-_ATTRIBUTE = r"""\s+[\w:.-]+(?:\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>]+))?"""
-_PLACEHOLDER = re.compile(
-    r"https?://[^\s<>\"'”“»«，。；、（）]+"
-    r"|\bwww\.[\w-]+\.[^\s<>\"'”“»«，。；、（）]+"
-    r"|[A-Za-z0-9._+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+"
-    rf"|</?(?:[A-Za-z][\w:.-]*|\d+)(?:{_ATTRIBUTE})*\s*/?>"
-    r"|\{\{[^{}]*\}\}|\{%[^{}]*%\}"
-    r"|\$?\{[\w.$\[\]-]*(?:[:!,][^{}\s]*)?\}"
-    r"|\$\([\w.-]+\)"
-    r"|%%(?!%)"  # an escaped percent sign, which must not start a placeholder
-    r"|%\(\w+\)[-+#0 ]*[\d.]*[a-zA-Z]"
-    r"|(?<![\d%])%\d+\$[-+#0]*[\d.]*[a-zA-Z]"
-    r"|%[A-Z][A-Z_]+%"
-    r"|(?<![\d%])%[-+#0]*\d*(?:\.\d+)?(?:hh|h|ll|l|q|j|z|t)?[diouxXeEfFgGcsrapn@](?![^\W\d_])"
-    r"|(?<![\d%])%[1-9](?!\w)"
+_ADDRESS = r"[^\s<>\"'”“»«，。；、（）]"
+_ATTRIBUTE = r"""\s+[\w:.-]+\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>]+)"""
+# `<path>` is a word for what the reader should write there, and is translated; `<b>` and `<path d="…">` are markup.
+_ELEMENTS = (
+    "a|abbr|b|big|blockquote|br|button|cite|code|dd|del|details|div|dl|dt|em|font|h[1-6]|hr|i|img|input|ins|kbd|label|li|"
+    "mark|ol|p|pre|q|s|samp|small|span|strike|strong|sub|summary|sup|table|tbody|td|th|thead|tr|tt|u|ul|var|"
+    "bpt|ept|g|mrk|ph|x|\\d+"
 )
+_FLAGS = r"[-+#0]*\d*(?:\.\d+)?"
+_PLACEHOLDER = re.compile(
+    rf"https?://[\w{{$%]{_ADDRESS}*|\bwww\.[\w-]+\.{_ADDRESS}+"
+    r"|(?<![A-Za-z0-9._+-])[A-Za-z0-9._+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+"
+    rf"|</?(?:{_ELEMENTS})\s*/?>|<[A-Za-z][\w:.-]*(?:{_ATTRIBUTE})+\s*/?>"
+    r"|\{\{[^{}]*\}\}|\{%[^{}]*%\}"
+    r"|\$?\{[A-Za-z0-9_.$\[\]-]*(?:[:!,][^{}\s]*)?\}"
+    r"|\$\([\w.-]+\)"
+    r"|%%"  # an escaped percent sign, which starts no placeholder
+    rf"|%\(\w+\){_FLAGS}[a-zA-Z]"
+    rf"|(?<!\d)%\d+\${_FLAGS}[a-zA-Z]"
+    r"|%[A-Z][A-Z_]+%"
+    rf"|(?<!\d)%{_FLAGS}(?:hh|h|ll|l|q|j|z|t)?[diouxXeEfFgGcsrapn@](?![A-Za-zÀ-ɏ])"
+    r"|(?<!\d)%[1-9](?![A-Za-z0-9_])"
+)
+_SIGNS = ("{", "<", "%", "$(", "@", "://", "www.")
 _TRAILING = ".,;:!?)]}'\""  # ends a sentence rather than an address
 
 
@@ -46,7 +54,7 @@ class Placeholder(NamedTuple):
 
 def placeholders(text: str) -> list[Placeholder]:
     """Return the placeholders of a text in their order; none overlaps another."""
-    if not any(sign in text for sign in "{<%@/$."):
+    if not any(sign in text for sign in _SIGNS):  # of which most texts have none
         return []
     found = []
     for match in _PLACEHOLDER.finditer(text):

@@ -1,0 +1,73 @@
+"""What must survive translation is recognised, where it stands, and nothing else is."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from helpers import LAW
+from manyheads.data.placeholders import placeholders, same_placeholders
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("Copied {0} of {1:N2} files", ["{0}", "{1:N2}"]),
+        ("Hello {name}, hello {{ user.name }}{}", ["{name}", "{{ user.name }}", "{}"]),
+        ("${path}: $(Build.SourceBranch)", ["${path}", "$(Build.SourceBranch)"]),
+        ("%s, %d, %5.1f%% and %1$s", ["%s", "%d", "%5.1f", "%1$s"]),
+        ("%(count)d files in %PATH%, %1 of %2", ["%(count)d", "%PATH%", "%1", "%2"]),
+        ("启动%1内核，共%s个", ["%1", "%s"]),
+        ("<b>bold</b>, a <a href='x.html'>link</a><br/>", ["<b>", "</b>", "<a href='x.html'>", "</a>", "<br/>"]),
+        ("<0>text</0>", ["<0>", "</0>"]),
+        ("See https://example.org/a?b=1, (www.example.org).", ["https://example.org/a?b=1", "www.example.org"]),
+        ("Write to me.too@mail.example.org.", ["me.too@mail.example.org"]),
+        ("{% trans %}", ["{% trans %}"]),
+    ],
+)
+def test_placeholders_are_found_in_their_order(text, expected):
+    assert [one.text for one in placeholders(text)] == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "50% discount, 100 % sure, 5%des",
+        "&File, &&Open, A & B",
+        "<path>, <none>, a < b > c",
+        "{a sentence in braces}",
+        "{count, plural, one {# file} other {# files}}",
+        "https:// is a scheme",
+        "%%s",
+        "user @ home",
+    ],
+)
+def test_what_is_translated_is_no_placeholder(text):
+    assert placeholders(text) == []
+
+
+pieces = st.sampled_from(
+    ["{0}", "{", "}", "%", "s", "%s", "%%", "$", "(x)", "<b>", "<", ">", "/", "@a.b", "http://", "w", " "]
+)
+
+
+@LAW
+@given(text=st.lists(pieces).map("".join))
+def test_they_stand_where_they_say_and_never_overlap(text):
+    end = 0
+    for one in placeholders(text):
+        assert end <= one.start < one.end
+        assert text[one.start : one.end] == one.text
+        end = one.end
+
+
+def test_both_sides_must_have_the_same_in_any_order():
+    assert same_placeholders("%s has %d files", "%d Dateien hat %s")
+    assert not same_placeholders("%s has %d files", "%s hat Dateien")
+    assert not same_placeholders("{0} and {0}", "{0}")
+
+
+def test_addresses_and_attributes_may_be_those_of_another_language():
+    assert same_placeholders(
+        '<a href="/en">See https://example.org/en-us/</a>', '<a href="/de">Siehe https://example.org/de-de/</a>'
+    )
+    assert not same_placeholders("See https://example.org", "Siehe dort")
