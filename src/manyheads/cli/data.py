@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
 from manyheads.cli.lexicon import lexicon
+from manyheads.cli.options import AsJson
 
 if TYPE_CHECKING:
+    from manyheads.data.cutting import Portion
     from manyheads.data.download import FileProgress
     from manyheads.data.pairs import Pair
 
@@ -24,7 +26,7 @@ app = typer.Typer(
 
 app.command("lexicon")(lexicon)
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+WIDE = 200  # columns
 
 
 @app.command("list")
@@ -89,31 +91,42 @@ def check_corpus(
     source: Annotated[str | None, typer.Option(help="Source text, one sentence per line (also .gz).")] = None,
     target: Annotated[str | None, typer.Option(help="Target text, parallel to the source.")] = None,
     pairs: Annotated[str | None, typer.Option(help="A TSV or JSONL file with both sides instead.")] = None,
+    source_language: Annotated[
+        str | None,
+        typer.Option(help="Language code of the source; without it, its script and language are not checked."),
+    ] = None,
+    target_language: Annotated[str | None, typer.Option(help="Language code of the target, likewise.")] = None,
     max_characters: Annotated[int, typer.Option(help="Longest side that is not over-long.")] = 1000,
-    max_ratio: Annotated[float, typer.Option(help="How far from the usual balance of lengths is allowed.")] = 4.0,
+    max_ratio: Annotated[
+        float, typer.Option(help="How far from the usual balance of lengths a short text may be; long ones, less far.")
+    ] = 4.0,
     write_clean: Annotated[
         str | None, typer.Option(metavar="PREFIX", help="Write the good pairs to PREFIX.source and PREFIX.target.")
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Let --write-clean replace files without asking.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Look for empty, over-long, unbalanced, duplicated, copied and badly encoded pairs, with their line numbers."""
-    from dataclasses import asdict
-
+    """Look for faulty pairs: not translated, in a wrong language, badly encoded, with other numbers and so on."""
     from manyheads.config.data import CorpusSettings
     from manyheads.config.messages import build
     from manyheads.data.checking import Limits, Report, check
     from manyheads.data.corpora import open_corpus
 
-    settings = build(CorpusSettings, {"source": source, "target": target, "pairs": pairs}, origin="the corpus")
+    given = {"source": source, "target": target, "pairs": pairs}
+    corpus = open_corpus(build(CorpusSettings, given, origin="the corpus"), split="train", lenient=True)
+    outputs = _clean_files(write_clean, [path for path in given.values() if path], force=force) if write_clean else []
     report = Report()
-    good = check(open_corpus(settings, split="train", lenient=True).pairs(), Limits(max_characters, max_ratio), report)
-    if write_clean is None:
-        for _ in good:
-            pass
-    else:
-        _write_pairs(good, write_clean)
+    good = check(
+        corpus.pairs(),
+        Limits(max_characters, max_ratio),
+        report,
+        source_language=source_language,
+        target_language=target_language,
+    )
+    _write_sides(good, outputs)
     if as_json:
         import json
+        from dataclasses import asdict
 
         typer.echo(json.dumps(asdict(report)))
         return
@@ -121,43 +134,121 @@ def check_corpus(
     for kind, lines in report.lines.items():
         if lines:
             shown = ", ".join(map(str, lines[:10])) + (", …" if len(lines) > 10 else "")
-            typer.echo(f"  {kind.replace('_', ' '):<14}{len(lines):>9,}  lines {shown}")
+            typer.echo(f"  {kind.replace('_', ' '):<16}{len(lines):>9,}  lines {shown}")
+
+
+def _clean_files(prefix: str, inputs: Iterable[str], *, force: bool) -> list[Path]:
+    """Return the files for the two sides; never one that is being read, and one that exists only with consent."""
+    from manyheads.data.files import text_files
+    from manyheads.errors import ManyheadsError
+
+    read = {file.resolve() for path in inputs for file in text_files(path, role="corpus")}
+    outputs = [Path(f"{prefix}.{side}") for side in ("source", "target")]
+    for path in outputs:
+        if path.resolve() in read:
+            raise ManyheadsError(
+                "the good pairs would replace what they are read from.",
+                where=str(path),
+                cure="Choose another prefix with --write-clean.",
+            )
+        if path.exists() and not force and not _consents(path):
+            raise ManyheadsError(
+                "there is a file here already.",
+                where=str(path),
+                cure="Choose another prefix with --write-clean, or replace it with --force.",
+            )
+    return outputs
+
+
+def is_terminal(stream: TextIO) -> bool:
+    """Whether a user sits at the other end."""
+    return stream.isatty()
+
+
+def _consents(path: Path) -> bool:
+    """Ask whether a file may be replaced, where there is someone to ask."""
+    return is_terminal(sys.stdin) and typer.confirm(f"Replace {path}?", err=True)
+
+
+def _write_sides(pairs: Iterable[Pair], files: Sequence[Path]) -> None:
+    """Write each side of the pairs to its file, line by line; without files, only read them."""
+    from manyheads.runs.atomic import new_file
+
+    with ExitStack() as stack:
+        sides = [stack.enter_context(new_file(path)) for path in files]
+        for pair in pairs:
+            for side, text in zip(sides, pair, strict=False):
+                side.write(f"{text}\n".encode())
 
 
 @app.command("cut")
 def cut_corpora(
     cut: Annotated[Path, typer.Argument(help="A file that names the corpora, such as recipes/cuts/tatoeba.yaml.")],
     out: Annotated[Path, typer.Option(help="A new folder for train, valid and test, a file for each two languages.")],
+    as_json: AsJson = False,
 ) -> None:
     """Hold out test and validation data by sentence, on both sides and over all languages of several corpora."""
+    import json
+
     from manyheads.config.recipe import load_cut
     from manyheads.data.cutting import cut_corpora
     from manyheads.data.pairs import write_columns
     from manyheads.runs.atomic import fresh_folder
 
-    with fresh_folder(out) as draft:
-        for (source, target), parts in cut_corpora(load_cut(cut)).items():
-            for name, pairs in vars(parts).items():
-                write_columns(draft / f"{name}.{source}-{target}.tsv.gz", pairs)
-            sizes = ", ".join(f"{len(pairs):,} {name}" for name, pairs in vars(parts).items())
-            typer.echo(f"{source}-{target}: {sizes}")
+    settings = load_cut(cut)
+    with fresh_folder(out) as draft, _status() as status:
+        portions = cut_corpora(settings, progress=status)
+        for portion in portions:
+            for part, pairs in vars(portion.parts).items():
+                if pairs or part == "train":
+                    write_columns(draft / f"{part}.{portion.label}.tsv.gz", pairs)
+        report = json.dumps([portion.report() for portion in portions], indent=2)
+        (draft / "report.json").write_text(report + "\n", encoding="utf-8")
+    if as_json:
+        typer.echo(report)
+        return
+    for portion in portions:
+        sizes = ", ".join(f"{len(pairs):,} {part}" for part, pairs in vars(portion.parts).items() if pairs)
+        typer.echo(f"{portion.label}: {sizes}")
+    if settings.clean:
+        _show_dropped(portions)
 
 
-def _write_pairs(pairs: Iterable[Pair], prefix: str) -> None:
-    """Write pairs line by line to two files, which appear only when both are complete."""
-    drafts = [Path(f"{prefix}.{side}.part") for side in ("source", "target")]
-    with drafts[0].open("w", encoding="utf-8") as source, drafts[1].open("w", encoding="utf-8") as target:
-        for pair in pairs:
-            source.write(f"{pair.source}\n")
-            target.write(f"{pair.target}\n")
-    for draft in drafts:
-        draft.replace(draft.with_suffix(""))
+def _show_dropped(portions: Sequence[Portion]) -> None:
+    """Print how many pairs of each corpus are in no part, and why."""
+    from rich.box import SIMPLE
+    from rich.console import Console
+    from rich.table import Table
+
+    from manyheads.data.cutting import REASONS
+
+    dropped = {portion.label: portion.report()["dropped"] for portion in portions}
+    reasons = [reason for reason in REASONS if any(reason in counts for counts in dropped.values())]
+    table = Table(box=SIMPLE, title="pairs in no part, by reason", title_justify="left")
+    for column in ("", "read", *reasons):
+        table.add_column(column.replace("_", "\n"), justify="right" if column else "left", no_wrap=True)
+    for portion in portions:
+        counts = (f"{dropped[portion.label].get(reason, 0):,}" for reason in reasons)
+        table.add_row(portion.label, f"{portion.read:,}", *counts)
+    Console(width=WIDE).print(table)  # numbers must not be cut off, even where lines are folded
+
+
+@contextmanager
+def _status() -> Iterator[Callable[[str], None]]:
+    """Show on a terminal what is being read; elsewhere stay quiet."""
+    if not is_terminal(sys.stderr):
+        yield lambda _: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("starting") as shown:
+        yield lambda what: shown.update(f"reading {what}")
 
 
 @contextmanager
 def _progress_bar() -> Iterator[FileProgress | None]:
     """Show each file's progress, speed and time left on a terminal; elsewhere stay quiet."""
-    if not sys.stderr.isatty():
+    if not is_terminal(sys.stderr):
         yield None
         return
     from rich.console import Console

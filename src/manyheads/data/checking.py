@@ -6,29 +6,55 @@
 | `wordless` | a side has no letter and no digit |
 | `over_long` | a side has more characters than allowed |
 | `unbalanced` | one side is far longer than usual for its partner |
-| `duplicated` | both sides have occurred together before |
 | `copied` | both sides are the same |
+| `untranslated` | both sides are nearly the same, or share a long run of words |
 | `badly_encoded` | a side is not UTF-8, or was decoded wrongly and encoded again (`fÃ¼r`), or has control characters |
+| `wrong_script` | a side is in another script than its language |
+| `wrong_language` | a side is in another language than it should be |
+| `numbers` | each side has numbers that the other has not |
+| `placeholders` | the sides have different placeholders (`%s`, `{name}`, `<b>`, an address) |
+| `duplicated` | both sides have occurred together before |
+| `near_duplicated` | they have, but for capitals, punctuation, digits and white space |
 
-Each pair is judged alone and read once, so a corpus of any size can be checked.
+Each pair is judged alone and read once, so a corpus of any size can be checked. What needs to know a language is not
+looked for where it is unknown.
 """
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-import math
-import statistics
-import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from manyheads.data.faults.balance import Balance, usual_ratio
+from manyheads.data.faults.copying import copied, untranslated
+from manyheads.data.faults.encoding import badly_encoded
+from manyheads.data.faults.language import Language, Script
+from manyheads.data.faults.numbers import numbers_differ
+from manyheads.data.faults.repetition import Repetitions
 from manyheads.data.pairs import Pair
+from manyheads.data.placeholders import same_placeholders
 
-KINDS = ("empty", "wordless", "over_long", "unbalanced", "duplicated", "copied", "badly_encoded")
+KINDS = (
+    "empty",
+    "wordless",
+    "over_long",
+    "unbalanced",
+    "copied",
+    "untranslated",
+    "badly_encoded",
+    "wrong_script",
+    "wrong_language",
+    "numbers",
+    "placeholders",
+    "duplicated",
+    "near_duplicated",
+)
 SAMPLE = 10_000  # first pairs that tell what balance is usual
-SHORT = 12  # characters; below it, lengths vary too much for balance to mean anything
-WORTH_COPYING = 3  # words; shorter texts, such as names, are often rightly the same in two languages
+
+Fault = Callable[[str, str], bool]
+"""Whether a source and its target have it."""
+OneSided = Callable[[str], bool]
 
 
 @dataclass(frozen=True)
@@ -49,50 +75,59 @@ class Report:
 
 
 class Checker:
-    """Judges pairs one after the other; it remembers only a hash of each, to know it again."""
+    """Judges each pair by itself."""
 
-    def __init__(self, limits: Limits, *, usual_ratio: float) -> None:
-        self._limits = limits
-        self._usual = math.log(usual_ratio)
-        self._seen: set[bytes] = set()
+    def __init__(
+        self,
+        limits: Limits,
+        *,
+        usual_ratio: float,
+        source_language: str | None = None,
+        target_language: str | None = None,
+    ) -> None:
+        languages = source_language, target_language
+        balance = Balance(usual=usual_ratio, limit=limits.ratio)
+        self._faults: dict[str, Fault] = {
+            "wordless": _on_a_side(lambda text: not _has_words(text)),
+            "over_long": lambda source, target: max(len(source), len(target)) > limits.characters,
+            "unbalanced": balance.is_unbalanced,
+            "copied": copied,
+            "untranslated": untranslated,
+            "badly_encoded": _on_a_side(badly_encoded),
+            "wrong_script": _on_either(*(None if one is None else Script(one).is_wrong for one in languages)),
+            "wrong_language": _on_either(*(None if one is None else Language(one).is_wrong for one in languages)),
+            "numbers": numbers_differ,
+            "placeholders": lambda source, target: not same_placeholders(source, target),
+        }
 
     def faults(self, pair: Pair) -> list[str]:
         """Return the kinds of fault that a pair has."""
-        sides = [side.strip() for side in pair]
-        if not all(sides):
+        source, target = pair.source.strip(), pair.target.strip()
+        if not (source and target):
             return ["empty"]
-        found = [
-            ("wordless", not all(_has_words(side) for side in sides)),
-            ("over_long", max(map(len, sides)) > self._limits.characters),
-            ("unbalanced", self._is_unbalanced(*sides)),
-            ("duplicated", self._is_known(*sides)),
-            ("copied", sides[0] == sides[1] and len(sides[0].split()) >= WORTH_COPYING),
-            ("badly_encoded", any(map(badly_encoded, sides))),
-        ]
-        return [kind for kind, here in found if here]
-
-    def _is_unbalanced(self, source: str, target: str) -> bool:
-        """Whether the lengths' ratio is further from the usual one than the limit allows."""
-        if max(len(source), len(target)) < SHORT:
-            return False
-        return abs(math.log(len(source) / len(target)) - self._usual) > math.log(self._limits.ratio)
-
-    def _is_known(self, source: str, target: str) -> bool:
-        """Whether the pair occurred before; now it has."""
-        digest = hashlib.blake2b(f"{source}\t{target}".encode("utf-8", "replace"), digest_size=16).digest()
-        known = digest in self._seen
-        self._seen.add(digest)
-        return known
+        return [kind for kind, is_faulty in self._faults.items() if is_faulty(source, target)]
 
 
-def check(pairs: Iterable[Pair], limits: Limits, report: Report) -> Iterator[Pair]:
+def check(
+    pairs: Iterable[Pair],
+    limits: Limits,
+    report: Report,
+    *,
+    source_language: str | None = None,
+    target_language: str | None = None,
+) -> Iterator[Pair]:
     """Yield the pairs without fault, and write down the others in the report."""
     remaining = iter(pairs)
     first = list(itertools.islice(remaining, SAMPLE))
-    checker = Checker(limits, usual_ratio=usual_ratio(first))
+    checker = Checker(
+        limits, usual_ratio=usual_ratio(first), source_language=source_language, target_language=target_language
+    )
+    repetitions = Repetitions()
     for number, pair in enumerate(itertools.chain(first, remaining), start=1):
         report.pairs += 1
         faults = checker.faults(pair)
+        if "empty" not in faults and (repeated := repetitions.fault(pair)):
+            faults.append(repeated)
         for kind in faults:
             report.lines[kind].append(number)
         if faults:
@@ -101,28 +136,21 @@ def check(pairs: Iterable[Pair], limits: Limits, report: Report) -> Iterator[Pai
             yield pair
 
 
-def usual_ratio(pairs: Iterable[Pair]) -> float:
-    """Return the median ratio of source to target length."""
-    ratios = [len(source) / len(target) for source, target in pairs if source and target]
-    return statistics.median(ratios) if ratios else 1.0
+def _on_a_side(is_faulty: OneSided) -> Fault:
+    """Return the fault of a pair with that of a text on either side."""
+    return _on_either(is_faulty, is_faulty)
+
+
+def _on_either(source_is_faulty: OneSided | None, target_is_faulty: OneSided | None) -> Fault:
+    """Return the fault of a pair with one of these on its side; None finds nothing."""
+
+    def is_faulty(source: str, target: str) -> bool:
+        """Whether one of the sides has its fault."""
+        return bool((source_is_faulty and source_is_faulty(source)) or (target_is_faulty and target_is_faulty(target)))
+
+    return is_faulty
 
 
 def _has_words(text: str) -> bool:
     """Whether there is a letter or a digit of any script."""
     return any(character.isalnum() for character in text)
-
-
-def badly_encoded(text: str) -> bool:
-    """Whether a text shows the traces of a wrong encoding.
-
-    UTF-8 read as Windows-1252 gives text that goes back through Windows-1252 to valid UTF-8; real text with accents
-    practically never does.
-    """
-    if "\ufffd" in text or any(unicodedata.category(one) == "Cc" for one in text if one != "\t"):
-        return True
-    if text.isascii():
-        return False
-    try:
-        return text.encode("cp1252").decode("utf-8") != text
-    except UnicodeError:
-        return False

@@ -1,0 +1,1 @@
+"""The faults that `manyheads data check` looks for, each in a file of its own."""
