@@ -16,7 +16,8 @@ from typer.testing import CliRunner
 
 from manyheads.cli.data import app
 from manyheads.data import catalogue
-from manyheads.data.catalogue import CATALOGUE, Corpus, DataFile
+from manyheads.data.catalogue import CATALOGUE
+from manyheads.data.public_corpus import Corpus, DataFile
 from manyheads.errors import ManyheadsError
 
 TEXT = b"To be, or not to be\n"
@@ -46,6 +47,9 @@ def public(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             name="hamlet",
             description="a line",
             licence="public domain",
+            spdx="CC0-1.0",
+            attribution="Bacon",
+            shippable=True,
             homepage="https://example.org",
             files=(file,),
             note="Handle with care.",
@@ -59,7 +63,7 @@ def public(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_list_shows_every_corpus_with_its_licence(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("COLUMNS", "400")
     result = runner.invoke(app, ["list"])
     assert result.exit_code == 0
     for corpus in CATALOGUE:

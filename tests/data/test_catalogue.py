@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from manyheads.config.recipe import load_cut
 from manyheads.data import catalogue
-from manyheads.data.catalogue import CATALOGUE, Corpus, DataFile, find
+from manyheads.data.catalogue import CATALOGUE, find
 from manyheads.data.download import content_sha256, get, is_right
+from manyheads.data.public_corpus import Corpus, DataFile
 from manyheads.errors import ManyheadsError
 
 NAMES = [
@@ -25,6 +27,16 @@ NAMES = [
     "wikitext-2",
     "tinyshakespeare",
     "glove-100d",
+    "europarl",
+    "d365",
+    "software",
+    "php",
+    "pydoc",
+    "djdoc",
+    "ghdocs",
+    "k8s",
+    "twlaw",
+    "cow",
 ]
 FILES = [file for corpus in CATALOGUE for file in corpus.files]
 
@@ -47,6 +59,26 @@ def test_a_corpus_says_what_it_is_and_under_which_licence(corpus: Corpus):
     assert "\n" not in corpus.description
     assert corpus.licence
     assert corpus.homepage
+    assert corpus.attribution
+    for name in corpus.spdx.split(" AND "):
+        assert re.fullmatch(r"NONE|LicenseRef-[A-Za-z-]+|[A-Z][A-Za-z0-9]*(-[A-Za-z0-9.]+)*", name)
+
+
+def test_nothing_that_forbids_it_may_be_in_shipped_weights():
+    for corpus in CATALOGUE:
+        if corpus.spdx == "NONE" or "-NC-" in corpus.spdx:
+            assert not corpus.shippable
+    assert {corpus.name for corpus in CATALOGUE if not corpus.shippable} == {
+        "multi30k",
+        "multi30k-tok",
+        "tatoeba-dev-eng-zho",
+    }
+
+
+def test_the_translator_learns_only_from_what_may_be_shipped():
+    recipe = load_cut(Path(__file__).parents[2] / "recipes" / "cuts" / "manyheads-1.yaml")
+    allowed = {f"data:{file.path}" for corpus in CATALOGUE if corpus.shippable for file in corpus.files}
+    assert {corpus.pairs for corpus in recipe.corpora} <= allowed
 
 
 def test_paths_are_unique_relative_and_compressed():
@@ -106,7 +138,7 @@ def test_the_real_file_has_the_content_that_the_catalogue_promises(file: DataFil
     assert content_sha256(path, archive=file.is_archive) == file.content_sha256
 
 
-@pytest.mark.parametrize("name", ["multi30k-tok", "babi", "tinyshakespeare"])
+@pytest.mark.parametrize("name", ["multi30k-tok", "babi", "tinyshakespeare", "ghdocs"])
 def test_a_real_corpus_is_copied_and_verified(name: str, tmp_path: Path):
     source = real_data()
     if not all((source / file.path).exists() for file in find(name).files):

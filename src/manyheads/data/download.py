@@ -24,8 +24,9 @@ from pathlib import Path, PurePosixPath
 from typing import cast
 
 from manyheads.data.archives import CHUNK, DAMAGED, GZIP_MAGIC, ZIP_MAGIC, explained_disk, starts_with, unpack
-from manyheads.data.catalogue import Corpus, DataFile, find
+from manyheads.data.catalogue import find
 from manyheads.data.files import data_folder
+from manyheads.data.public_corpus import Corpus, DataFile
 from manyheads.errors import ManyheadsError
 
 Progress = Callable[[int, int | None], None]
