@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from manyheads.config.recipe import parse_recipe
+from manyheads.config.recipe import load_cut, parse_recipe
 from manyheads.data.files import data_folder
 from manyheads.data.tasks import task
 from manyheads.runs.folder import RunFolder
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "data.md").read_text(encoding="utf-8")
-SNIPPET, LANGUAGES = re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.DOTALL)
+SNIPPET, LANGUAGES, NAMED_CUT = re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.DOTALL)
 COMMANDS = [one for one in re.findall(r"^\$ (.*)$", PAGE, flags=re.MULTILINE) if "data cut" not in one]
 (CUT, COUNTS) = re.search(r"^\$ (manyheads data cut .*?) --out \S+\n(.*?)```", PAGE, re.MULTILINE | re.DOTALL).groups()
 SHORT = " ".join(
@@ -88,3 +88,10 @@ def test_the_cut_has_the_counts_that_the_page_says(command, tmp_path: Path, monk
     monkeypatch.setenv("MANYHEADS_DATA", str(data_folder().resolve()))
     monkeypatch.chdir(Path(__file__).resolve().parents[2])
     assert command(*CUT.split()[1:], "--out", tmp_path / "cut").out == COUNTS
+
+
+def test_the_named_cut_is_one(tmp_path: Path):
+    (tmp_path / "cut.yaml").write_text(NAMED_CUT, encoding="utf-8")
+    cut = load_cut(tmp_path / "cut.yaml")
+    assert [corpus.name for corpus in cut.corpora] == ["law", "ui", "words"]
+    assert cut.clean is not None
