@@ -45,7 +45,7 @@ def read_sentences(path: Path | None, count: int) -> list[str]:
         lines = [pair.source for pair in task("dates").pairs("train", count=2 * count)]
     else:
         lines = path.read_text(encoding="utf-8").splitlines()
-    kept = [line.strip() for line in dict.fromkeys(lines) if len(outline(line, longest=500).sentences) == 1]
+    kept = [line.strip() for line in dict.fromkeys(lines) if len(outline(line).sentences) == 1]
     return kept[:count]
 
 

@@ -17,6 +17,7 @@ from manyheads.runs.folder import RunFolder
 from manyheads.runs.loading import parameter_arrays
 from manyheads.runs.weights import weights_bytes
 
+PROSE = {"train": {"pairs": "dates.tsv"}, "source_language": "en", "target_language": "de"}  # as if from a file of text
 STARTS = {"start": 2, "end": 3, "pad": 0}
 
 
@@ -71,5 +72,5 @@ def change_json(path: Path, **changes: Any) -> None:
 def make_multilingual_run(path: Path) -> RunFolder:
     """Write a run with random weights that translates between English and two other languages."""
     directions = [("en", "fr"), ("en", "de"), ("fr", "en"), ("de", "en")]
-    corpora = [{"task": "dates", "source_language": one, "target_language": other} for one, other in directions]
+    corpora = [{"pairs": "dates.tsv", "source_language": one, "target_language": other} for one, other in directions]
     return make_run(path, data={"train": corpora, "held_out": 10})

@@ -184,15 +184,15 @@ def test_batches_are_of_similar_length_and_results_in_order(lengths, size):
 
 def test_a_text_beyond_the_limit_is_translated_sentence_by_sentence():
     translator, engine = doubling(split_above=6)
-    assert translator.translate(["abc.  de!", "fg"]) == ["abc.abc.  de!de!", "fgfg"]
+    assert translator.translate(["Abc.  De!", "fg"]) == ["Abc.Abc.  De!De!", "fgfg"]
     assert max(length for batch in engine.batches for length in batch) <= 6
-    assert translator.translate("abc.  de!", split_above=0) == "abc.  de!" * 2
+    assert translator.translate("Abc.  De!", split_above=0) == "Abc.  De!" * 2
 
 
 def test_a_warning_about_a_part_is_a_warning_about_the_whole():
     translator, _ = doubling(split_above=6)
-    (found,) = translator.translations(["abc. xyz."])
-    assert found.text == "abc.abc. xyz.xyz." and "in one of 2 parts" in found.warning
+    (found,) = translator.translations(["abc. xYZ."])
+    assert found.text == "abc.abc. xYZ.xYZ." and "in one of 2 parts" in found.warning
 
 
 def test_one_text_gives_one_text():

@@ -1,39 +1,91 @@
-"""Long texts are cut where a reader would pause, and nothing of them is lost."""
+"""Sentences that are too long are cut where a reader would pause, and runs say whether they read sentences at all."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyheads.decoding.splitting import join, split
+from helpers import LAW
+from manyheads.config.recipe import build_recipe
+from manyheads.decoding.splitting import Splitter, reads_prose, split
+from run_folders import PROSE
 
 
 def shorter_than(limit: int):
     return lambda text: len(text) <= limit
 
 
+class Letters:
+    """A tokenizer whose tokens are letters."""
+
+    def encode(self, text: str) -> list[int]:
+        return [ord(letter) for letter in text]
+
+    def encode_all(self, texts: list[str], *, threads: int = 1) -> list[list[int]]:
+        return [self.encode(text) for text in texts]
+
+
+@LAW
 @given(text=st.text(alphabet="ab .,;!?。，」\n\t", max_size=60), limit=st.integers(1, 20))
 def test_every_part_fits_and_together_they_are_the_text(text, limit):
-    parts = split(text, shorter_than(limit))
-    assert all(len(part.text) <= limit for part in parts)
-    assert "".join(part.text + part.gap for part in parts) == text
-    assert join([part.text for part in parts], parts) == text.strip()
+    for found in (split(text, shorter_than(limit)), *parts_of_every_kind(text, limit)):
+        assert all(len(part) <= limit for part in found.sentences)
+        assert found.fill(found.sentences) == text
 
 
-def test_sentences_come_before_clauses_and_clauses_before_words():
-    text = "One, two three. Four five, six! Seven?"
-    assert [part.text for part in split(text, shorter_than(16))] == ["One, two three.", "Four five, six!", "Seven?"]
-    assert [part.text for part in split(text, shorter_than(11))] == [
-        "One,", "two three.", "Four five,", "six!", "Seven?",
-    ]  # fmt: skip
+def parts_of_every_kind(text: str, limit: int):
+    for by_sentence in (True, False):
+        splitter = Splitter(Letters(), is_prose=True, by_sentence=by_sentence)
+        yield splitter.outline(text, longest=limit)
 
 
-def test_quotation_marks_stay_with_their_sentence():
-    assert [part.text for part in split("“Go!” He left.", shorter_than(8))] == ["“Go!”", "He left."]
-    assert [part.text for part in split("「去！」他说。我走。", shorter_than(5))] == ["「去！」", "他说。", "我走。"]
+def test_clauses_come_before_words_and_the_middle_before_the_ends():
+    text = "One, two three, four five, six"
+    assert split(text, shorter_than(16)).sentences == ["One, two three,", "four five, six"]
+    assert split(text, shorter_than(10)).sentences == ["One,", "two three,", "four five,", "six"]
+    assert split("one two three four", shorter_than(9)).sentences == ["one two", "three", "four"]
+    assert split("你好，我走。再见", shorter_than(5)).sentences == ["你好，", "我走。再见"]
 
 
-def test_a_text_that_fits_is_left_alone():
-    assert [tuple(part) for part in split("One. Two.", shorter_than(9))] == [("One. Two.", "")]
+def test_a_small_limit_does_not_make_every_word_a_part():
+    text = "the dog that we saw in the garden ran away"
+    parts = split(text, shorter_than(12)).sentences
+    assert len(parts) <= len(text.split()) / 2
 
 
-def test_a_word_that_is_too_long_is_cut_as_well():
-    assert "".join(part.text for part in split("x" * 100, shorter_than(7))) == "x" * 100
+def test_a_sentence_that_fits_is_left_alone():
+    found = split("One. Two.", shorter_than(9))
+    assert (found.sentences, found.gaps) == (["One. Two."], ["", ""])
+
+
+def test_a_word_that_is_too_long_is_cut_as_well_and_stays_one_word():
+    found = split("x" * 100, shorter_than(7))
+    assert found.fill(found.sentences, "de") == "x" * 100
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "corpus", "expected"),
+    [
+        ("bpe", {"pairs": "text.tsv"}, True),
+        ("unigram", {"source": "a", "target": "b"}, True),
+        ("characters", {"pairs": "words.tsv"}, False),  # spelling to sounds
+        ("symbols", {"pairs": "symbols.tsv"}, False),
+        ("bpe", {"task": "dates"}, False),
+    ],
+)
+def test_running_text_is_what_has_subwords_and_comes_from_files(tokenizer, corpus, expected):
+    recipe = build_recipe({"data": {"train": corpus}, "tokenizer": {"kind": tokenizer}})
+    assert reads_prose(recipe) is expected
+
+
+def test_a_recipe_can_ask_for_whole_documents():
+    assert build_recipe({"data": PROSE}).data.units == "sentences"
+    documents = build_recipe({"data": {**PROSE, "units": "documents"}})
+    assert documents.data.units == "documents" and reads_prose(documents)
+    whole = Splitter(Letters(), is_prose=True, by_sentence=False)
+    assert whole.outline("One two. Three four.", longest=20).sentences == ["One two. Three four."]
+    assert whole.outline("One two. Three four.", longest=19).sentences == ["One two.", "Three four."]
+
+
+def test_a_limit_of_none_reads_a_text_whole():
+    splitter = Splitter(Letters(), is_prose=True, by_sentence=True)
+    assert splitter.outline("One two. Three four.", longest=0).sentences == ["One two. Three four."]

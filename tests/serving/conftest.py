@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from manyheads.decoding.translator import Translator
-from run_folders import make_run
+from run_folders import PROSE, make_run
 from served import Running, serving
 
 
@@ -16,7 +16,7 @@ from served import Running, serving
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Two runs with random weights, one that says en → de and one that is served as de → en."""
     folder = tmp_path_factory.mktemp("served")
-    return {name: make_run(folder / name, seed=seed).path for name, seed in (("there", 1), ("back", 2))}
+    return {name: make_run(folder / name, seed=seed, data=PROSE).path for name, seed in (("there", 1), ("back", 2))}
 
 
 @pytest.fixture(scope="session")

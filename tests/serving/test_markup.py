@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import LAW
+from manyheads.decoding.sentences import outline
 from manyheads.serving.markup import Markup, read_pieces
 
 WORDS = st.text(alphabet="abcé中.! \n", max_size=12)
@@ -28,7 +29,7 @@ ANYTHING = st.text(alphabet="<>/!-?&;=\"'ab# \n", max_size=60)
 
 
 def translated(markup: str, change=lambda sentence: sentence) -> str:
-    document = Markup(markup, longest=500)
+    document = Markup(markup).taken_apart(outline)
     return document.fill([change(sentence) for sentence in document.sentences])
 
 

@@ -41,7 +41,10 @@ def translate(
     extra_length: Annotated[int | None, typer.Option(help="Tokens an output may have beyond its source's.")] = None,
     split_above: Annotated[
         int | None,
-        typer.Option(help="Split a text of more tokens into sentences, by default at the length trained on."),
+        typer.Option(
+            help="Cut a sentence of more tokens at its clauses, by default at the length trained on; "
+            "0 reads every text whole, and does not split it into sentences either."
+        ),
     ] = None,
     sample: Annotated[bool, typer.Option("--sample", help="Draw outputs at random instead of searching.")] = False,
     temperature: Annotated[float | None, typer.Option(help="Below 1 draws safer, above 1 wilder.")] = None,
@@ -62,7 +65,7 @@ def translate(
     device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Translate. Output has one line per input line, in order, empty ones included."""
+    """Translate, sentence by sentence. Output has one line per input line, in order, empty ones included."""
     from manyheads.decoding.translator import Translator
 
     translator = Translator(model, engine=engine, device=device, precision=precision)
@@ -75,7 +78,7 @@ def translate(
         prefix=prefix,
         no_repeat_ngram=no_repeat_ngram,
         extra_length=extra_length,
-        split_above=0 if alignments else split_above,
+        split_above=split_above,
         alignments=alignments,
         scores=as_json or n_best is not None,
         shortlist=shortlist,
@@ -95,16 +98,31 @@ def translate(
 
 
 def _pharaoh(translator: Translator, translation: Translation) -> str:
-    """Return which source word each word of the best output comes from."""
+    """Return which source word each word of the best output comes from, counted through all sentences."""
+    pairs: list[str] = []
+    read = written = 0
+    for part in translation.parts or (translation,):
+        found, sources, targets = _word_pairs(translator, part)
+        pairs += [f"{source + read}-{target + written}" for source, target in found]
+        read, written = read + sources, written + targets
+    return " ".join(pairs)
+
+
+def _word_pairs(translator: Translator, translation: Translation) -> tuple[list[tuple[int, int]], int, int]:
+    """Return which words of one sentence belong together, and how many there are on either side."""
     import numpy as np
 
     from manyheads.inspection.alignment import END, Alignment
 
-    if not translation.candidates or translation.candidates[0].attention is None:
-        return ""
-    best, source, target = translation.candidates[0], translator.tokenizers.source, translator.tokenizers.target
+    best = translation.candidates[0] if translation.candidates else None
+    if best is None or best.attention is None:  # empty, or without letters and so as it was
+        count = len(translation.text.split())
+        return [(word, word) for word in range(count)], count, count
+    source, target = translator.tokenizers.source, translator.tokenizers.target
     read = [*source.pieces(source.encode(translation.source)), END]
-    return Alignment(read, target.pieces(best.tokens), np.asarray(best.attention, dtype=np.float32)).pharaoh()
+    aligned = Alignment(read, target.pieces(best.tokens), np.asarray(best.attention, dtype=np.float32))
+    sources, targets = aligned.words()
+    return aligned.pairs(), len(sources), len(targets)
 
 
 def _plain_lines(translation: Translation, aligned: str | None, *, many: bool) -> str:

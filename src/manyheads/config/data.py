@@ -183,6 +183,9 @@ class DataSettings(Settings):
     modify: ModifySettings = Field(
         default_factory=ModifySettings, description="Changes to training pairs while they are read."
     )
+    units: Literal["sentences", "documents"] = Field(
+        "sentences", description="What a line holds, and so what is translated at once of running text."
+    )
     source_language: str | None = Field(None, description="Language code of the source, for the card and the server.")
     target_language: str | None = Field(None, description="Language code of the target.")
 

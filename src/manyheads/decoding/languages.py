@@ -21,6 +21,7 @@ class Languages:
 
     def __init__(self, settings: DataSettings, tokenizer: Tokenizer) -> None:
         self._directions = settings.directions
+        self._single_source = settings.source_language
         self._single = settings.target_language
         self._tokenizer = tokenizer
 
@@ -29,13 +30,26 @@ class Languages:
         """The languages that can be chosen: none where there is no choice."""
         return list(dict.fromkeys(target for _, target in self._directions))
 
-    def tag_ids(self, texts: Sequence[str], to: str | None) -> list[list[int]]:
-        """Return what is to stand before the ids of each text."""
+    def sources(self, to: str | None = None) -> list[str]:
+        """Return the languages that can be translated from (into this one): none where they are not known."""
+        found = [source for source, target in self._directions if to in (None, target)]
+        return list(dict.fromkeys(code for code in found or [self._single_source] if code is not None))
+
+    def detect(self, text: str, among: Sequence[str]) -> str | None:
+        """Return which of these languages a text is in, if that can be told."""
+        found = self._detector.detect(text, among=among)
+        return found[0].language if found else None
+
+    def target(self, text: str, to: str | None) -> str | None:
+        """Return the language that a text is translated into: `to`, if it is given and possible."""
         if to is not None:
             self._check(to)
-        if not self._directions:
-            return [[] for _ in texts]
-        return [self._tags[self.choose(text) if to is None else to] for text in texts]
+            return to
+        return self.choose(text) if self._directions else self._single
+
+    def tag_ids(self, target: str | None) -> list[int]:
+        """Return what is to stand before the ids of a text that is translated into a language."""
+        return self._tags[target] if self._directions and target is not None else []
 
     def choose(self, text: str) -> str:
         """Return the language to translate a text into where nobody has said it."""

@@ -17,9 +17,10 @@ class TranslationOptions:
     """What to search for and how far.
 
     `to` is the language to translate into, for models of several. `sample` draws outputs instead of searching for the
-    best one; a source of more than `split_above` tokens is cut into sentences (0: never). `shortlist` allows only the
-    tokens that the source suggests; `alignments` asks what the best output looked at. Without `scores`, probabilities
-    may be unknown (NaN). Without `batch_sentences`, the engine takes as many sentences at once as suits it.
+    best one. Running text is translated sentence by sentence, and a sentence of more than `split_above` tokens part by
+    part; 0 reads every text whole. `shortlist` allows only the tokens that the source suggests; `alignments` asks what
+    the best output looked at. Without `scores`, probabilities may be unknown (NaN). Without `batch_sentences`, the
+    engine takes as many sentences at once as suits it.
     """
 
     to: str | None = None

@@ -1,36 +1,52 @@
 """Text into sentences and back: a model translates sentences, and everything between them stays as it is.
 
-A line break or a tab always ends a sentence. Within a line, a sentence ends at `.`, `!`, `?` or `…` (with the quotation
-marks and brackets that close behind it) before white space and anything but a lower-case letter, unless the full stop
-belongs to an abbreviation, an initial, or a number of one or two digits ("15. November"). At `。`, `！` and `？` it
-ends in any case.
+A line break or a tab always ends a sentence. Within a line, sentencex finds the ends, which knows the marks of some 300
+languages and the abbreviations of many. It does not look into quotations and brackets, and expects no sentence to begin
+with a digit; so it reads a copy of the line without quotation marks and brackets, and with a letter for such a digit.
+What it takes for an end is none before a lower-case letter, a comma or the like, nor behind an initial, an ordinal
+number ("15. November"), or an abbreviation that it does not know. At `。`, `！` and `？` a sentence ends in any case.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from manyheads.errors import ManyheadsError
+from manyheads.decoding.spacing import gap_between
+
+Span = tuple[int, int]
+"""Where something starts and stops in a text."""
 
 _LINE = re.compile(r"[^\n\r\t\v\f\x1c-\x1e\x85\u2028\u2029]+")
-# Marks are looked at once, from their first: ten thousand full stops in a row must not cost the square of that.
-_END = re.compile(r"(?<![.!?…])(?P<mark>[.!?…]++)[\"'”’»)\]]*(?=\s)|[。！？｡]+[」』”’）\"')\]]*")
-_LAST_WORD = re.compile(r"[^\s(\[\"'«“„‘]+$")
-_CUT = re.compile(r"\s+|(?<=[,;:、，；：])")
+_MARKS = ".!?…‽⁇⁈⁉。！？｡．؟۔।॥։።၊။។៕᠃᠉༎།"
+_CLOSING = "\"'”’»›)\\]}」』》〉）］｝"
+_QUOTES = '"“”„‟«»‹›‘‚()[]{}「」『』《》〈〉（）［］｛｝'
+_HIDDEN = str.maketrans(_QUOTES, " " * len(_QUOTES))
+# Only such a line may have two sentences. Quantifiers are possessive: a row of full stops must not cost its square.
+_SEVERAL = re.compile(rf"[{_MARKS}][{_CLOSING}]*+\s*+[^{_MARKS}{_CLOSING}\s]")
+_ELLIPSIS = re.compile(rf"…(?=[{_CLOSING}]*+\s)")
+_DIGIT_BEHIND = re.compile(rf"(?<=[{_MARKS}{_CLOSING}] )(?<!\d\. )\d")
+_AFTER_END = re.compile(rf"(?:[{_MARKS}{_CLOSING}]|“(?!\w)|\s[»›](?!\w))*+")  # “ closes in German
+_WIDE_END = re.compile(rf"[。！？｡]++[{_CLOSING}]*+")
+_LAST_WORD = re.compile(r"[^\s(\[{\"'«“„‘]+$")
+_CONTINUES = frozenset(",;:)]}，；：、）］｝")
+_LONGEST_WORD = 40  # characters before a full stop that are looked at
 
-# Words before a full stop that does not end a sentence, without their own inner full stops and in lower case.
+# What sentencex does not know, as it is written before its full stop.
 _ABBREVIATIONS = {
-    "en": "mr mrs ms dr prof rev gen col capt lt sgt st jr sr vs no vol fig eq ch sec ed eds pp cf eg ie approx dept "
-    "est inc ltd jan feb apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat",
-    "de": "hr fr frl bzw zb dh ua uä usw vgl ca nr bd abb art evtl ggf inkl zzgl mio mrd tel str",
-    "fr": "mme mlle mm env av chap",
-    "es, pt, it": "sra srta ud uds pág núm sig sigg dott ing avv",
-    "nl": "dhr mevr bijv enz blz",
-    "ru": "г гг ул стр им",
+    "en": "Ms Vol vol Eq eq Ch ch Eds eds approx",
+    "de": "Frl Hrn Bd Abb inkl zzgl Tel Jh Jhd Dipl Abs bspw Kap Okt Dez geb gest",
+    "fr": "M Mme Mlle Mmes Mlles Dr Pr Mgr St Ste janv févr avr juil sept oct nov déc bd n ap",
+    "es": "D Dña",
+    "it": "pag",
+    "nl": "mevr",
+    "pt": "pág núm Av",
+    "ru": "им",
 }
-_ABBREVIATED = frozenset(word for words in _ABBREVIATIONS.values() for word in words.split())
+_ABBREVIATED = {code: frozenset(words.split()) for code, words in _ABBREVIATIONS.items()}
+_ORDINAL_LANGUAGES = "bs cs da de et fi fo hr hu is lv nb nn no pl sk sl sr tr"  # write a full stop behind an ordinal
+_ORDINAL = re.compile(r"\d{1,2}")
 
 
 @dataclass(frozen=True)
@@ -40,80 +56,135 @@ class Outline:
     sentences: list[str]
     gaps: list[str]
 
-    def fill(self, translations: Sequence[str]) -> str:
-        """Return the text with a translation in the place of each sentence."""
-        parts = [self.gaps[0]]
-        for translation, gap in zip(translations, self.gaps[1:], strict=True):
-            parts += [translation, gap]
-        return "".join(parts)
+    @classmethod
+    def of(cls, text: str, spans: Iterable[Span]) -> Outline:
+        """Return a text in these parts; between them there is white space alone."""
+        sentences, gaps, end = [], [], 0
+        for start, stop in spans:
+            gaps.append(text[end:start])
+            sentences.append(text[start:stop])
+            end = stop
+        return cls(sentences, [*gaps, text[end:]])
+
+    def refined(self, cut: Callable[[str], Outline]) -> Outline:
+        """Return the same text with each sentence taken apart further."""
+        sentences: list[str] = []
+        gaps = self.gaps[:1]
+        for sentence, gap in zip(self.sentences, self.gaps[1:], strict=True):
+            inner = cut(sentence)
+            sentences += inner.sentences
+            gaps[-1] += inner.gaps[0]
+            gaps += inner.gaps[1:]
+            gaps[-1] += gap
+        return Outline(sentences, gaps)
+
+    def fill(self, translations: Sequence[str], language: str | None = None) -> str:
+        """Return the text with a translation in the place of each sentence, spaced as its language asks."""
+        return "".join(
+            part for pair in zip(self.spaced(translations, language), [*translations, ""], strict=True) for part in pair
+        )
+
+    def spaced(self, translations: Sequence[str], language: str | None) -> list[str]:
+        """Return the gaps as they are between translations into a language."""
+        first, *others = self.gaps
+        if not others:
+            return [first]
+        *between, last = others
+        inner = [
+            gap_between(gap, translations[i], translations[i + 1], language, begins_word=_begins_word(self, i + 1))
+            for i, gap in enumerate(between)
+        ]
+        return [first, *inner, last]
 
 
-def outline(text: str, *, longest: int) -> Outline:
-    """Take a text apart into sentences of at most so many characters."""
-    sentences, gaps, end = [], [], 0
-    for start, stop in _spans(text, longest):
-        gaps.append(text[end:start])
-        sentences.append(text[start:stop])
-        end = stop
-    return Outline(sentences, [*gaps, text[end:]])
+def _begins_word(outline: Outline, number: int) -> bool:
+    """Whether a part begins with a word, and not in the middle of one that was too long."""
+    before, after = outline.sentences[number - 1][-1:], outline.sentences[number][:1]
+    return not (_is_cased(before) and _is_cased(after) and not outline.gaps[number])
 
 
-def _spans(text: str, longest: int) -> Iterator[tuple[int, int]]:
-    """Yield where each sentence starts and stops, without the white space around it."""
-    for line in _LINE.finditer(text):
-        start = line.start()
-        for stop in [*_stops(text, line.start(), line.end()), line.end()]:
-            yield from _cut(text, *_stripped(text, start, stop), longest)
-            start = stop
+def outline(text: str, languages: Sequence[str] = (), detect: Callable[[], str | None] = lambda: None) -> Outline:
+    """Take a text apart into sentences.
+
+    Where several languages are possible and it makes a difference which one it is, `detect` is asked.
+    """
+    return Outline.of(text, sentence_spans(text, languages, detect))
 
 
-def _stops(text: str, start: int, end: int) -> Iterator[int]:
-    """Yield the places within a line at which sentences end."""
-    for found in _END.finditer(text, start, end):
-        mark = found["mark"]
-        if mark is None:
-            yield found.end()
-            continue
-        following = _next_letter(text, found.end(), end)
-        if following.islower() or (
-            mark == "." and _is_abbreviation(text[max(start, found.start() - 40) : found.start()])
-        ):
-            continue
-        yield found.end()
+def sentence_spans(text: str, languages: Sequence[str], detect: Callable[[], str | None]) -> list[Span]:
+    """Return where each sentence starts and stops, without the white space around it."""
+    lines = [(found.start(), found.end()) for found in _LINE.finditer(text)]
+    several = [text[start:stop] for start, stop in lines if _SEVERAL.search(text, start, stop)]
+    ends = _ends_of_lines(several, languages, detect) if several else {}
+    spans = []
+    for start, stop in lines:
+        begin = start
+        for end in [*ends.get(text[start:stop], ()), stop - start]:
+            spans.append(stripped(text, begin, start + end))
+            begin = start + end
+    return [(start, stop) for start, stop in spans if start < stop]
 
 
-def _next_letter(text: str, start: int, end: int) -> str:
-    """Return the first character that is no white space, or nothing."""
-    while start < end and text[start].isspace():
-        start += 1
-    return text[start] if start < end else ""
+def _ends_of_lines(
+    lines: Sequence[str], languages: Sequence[str], detect: Callable[[], str | None]
+) -> dict[str, list[int]]:
+    """Return where sentences end in each line, asking for the language only where that matters."""
+    found = [{line: _ends(line, code) for line in lines} for code in languages or ["en"]]
+    if all(one == found[0] for one in found):
+        return found[0]
+    language = detect()
+    return found[languages.index(language)] if language in languages else found[0]
 
 
-def _is_abbreviation(before: str) -> bool:
+def _ends(line: str, language: str) -> list[int]:
+    """Return the places within a line at which sentences end, in their order."""
+    import sentencex  # most texts are one sentence and need no such thing
+
+    code = language.split("-")[0]
+    read = _DIGIT_BEHIND.sub("Ж", _ELLIPSIS.sub(".", line).translate(_HIDDEN))
+    places, place = [], 0
+    for segment in sentencex.segment(code, read):
+        place += len(segment)
+        end = place - (len(segment) - len(segment.rstrip()))
+        found = _AFTER_END.match(line, end)
+        places.append(found.end() if found else end)
+    wide = [found.end() for found in _WIDE_END.finditer(line)]
+    kept = [end for end in places if end < len(line) and _is_end(line, end, code)]
+    return sorted({*kept, *(end for end in wide if end < len(line))})
+
+
+def _is_end(line: str, end: int, code: str) -> bool:
+    """Whether what sentencex takes for the end of a sentence is one."""
+    start, _ = stripped(line, end, len(line))
+    following = line[start : start + 1]
+    if following in _CONTINUES or following.islower():
+        return False
+    if not line[end].isspace() and (_is_cased(following) or following.isdigit()):
+        return False  # example.com, Yahoo!Mail
+    before = line[max(0, end - _LONGEST_WORD) : end].rstrip(_CLOSING.replace("\\", ""))
+    return not (before.endswith(".") and _is_abbreviated(before[:-1], code))
+
+
+def _is_abbreviated(before: str, code: str) -> bool:
     """Whether the full stop behind this text belongs to its last word."""
     found = _LAST_WORD.search(before)
     if found is None:
         return False
-    word = found[0].replace(".", "").lower()
-    return word in _ABBREVIATED or (len(word) == 1 and word.isalpha()) or (len(word) <= 2 and word.isdecimal())
+    word = found[0]
+    initial = len(word) == 1 and word.isupper()
+    ordinal = code in _ORDINAL_LANGUAGES.split() and _ORDINAL.fullmatch(word) is not None
+    return initial or ordinal or word in _ABBREVIATED.get(code, ())
 
 
-def _stripped(text: str, start: int, stop: int) -> tuple[int, int]:
+def _is_cased(letter: str) -> bool:
+    """Whether this is a letter of a script with capitals, which writes spaces between words."""
+    return letter.lower() != letter.upper()
+
+
+def stripped(text: str, start: int, stop: int) -> Span:
     """Return a span without the white space at its ends."""
     while start < stop and text[start].isspace():
         start += 1
     while start < stop and text[stop - 1].isspace():
         stop -= 1
     return start, stop
-
-
-def _cut(text: str, start: int, stop: int, longest: int) -> Iterator[tuple[int, int]]:
-    """Yield a sentence, in pieces where it is too long; an empty one not at all."""
-    while stop - start > longest:
-        places = [found for found in _CUT.finditer(text, start + 1, start + longest + 1) if found.start() > start]
-        if not places:
-            raise ManyheadsError(f"Invalid request: a word of more than {longest} characters cannot be translated.")
-        yield _stripped(text, start, places[-1].start())
-        start, stop = _stripped(text, places[-1].end(), stop)
-    if start < stop:
-        yield start, stop

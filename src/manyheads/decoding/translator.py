@@ -17,7 +17,8 @@ from manyheads.decoding.engines import Engine, open_engine
 from manyheads.decoding.hypothesis import Hypothesis
 from manyheads.decoding.languages import Languages
 from manyheads.decoding.options import TranslationOptions
-from manyheads.decoding.splitting import Part, join, split
+from manyheads.decoding.sentences import Outline
+from manyheads.decoding.splitting import Splitter
 from manyheads.errors import ManyheadsError
 from manyheads.processor import usable_cores
 from manyheads.runs.folder import RunFolder
@@ -53,11 +54,15 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Translation:
-    """What became of one text: the outputs, best first, and a warning if the best one had to be cut off."""
+    """What became of one text: the outputs, best first, and a warning if the best one had to be cut off.
+
+    A text of several sentences has the translation of each in `parts`; its own outputs are put together from theirs.
+    """
 
     source: str
     candidates: list[Candidate]
     warning: str | None = None
+    parts: tuple[Translation, ...] = ()
 
     @property
     def text(self) -> str:
@@ -78,15 +83,20 @@ class Translator:
         self.tokenizers = folder.tokenizers()
         self.options = TranslationOptions.from_recipe(recipe)
         self.languages = Languages(recipe.data, self.tokenizers.source)
+        self.splitter = Splitter.from_recipe(recipe, self.tokenizers.source, self.languages)
 
     @classmethod
     def from_parts(
         cls, engine: Engine, tokenizers: Tokenizers, options: TranslationOptions, languages: Languages | None = None
     ) -> Translator:
-        """Make a translator of a model that is at hand; without `languages`, sources have their tags already."""
+        """Make a translator of a model that is at hand; without `languages`, sources have their tags already.
+
+        It reads each text whole, unless it is too long.
+        """
         translator = cls.__new__(cls)
         translator.engine, translator.tokenizers, translator.options = engine, tokenizers, options
         translator.languages = languages
+        translator.splitter = Splitter(tokenizers.source, languages=languages)
         return translator
 
     @overload
@@ -114,44 +124,42 @@ class Translator:
             yield from self._translate_chunk(chunk, options)
 
     def _translate_chunk(self, texts: list[str], options: TranslationOptions) -> list[Translation]:
-        """Translate texts; one that is too long to be read at once is translated part by part, beside the others."""
-        sources = self._sources(texts, options.to)
-        parts = [self._parts(source, options.split_above) for source in sources]
-        read = [self._part_sources(source, cut) for source, cut in zip(sources, parts, strict=True)]
-        firsts, others = [first for first, *_ in read], [other for _, *rest in read for other in rest]
-        if options.prefix:  # only a whole text has a beginning that can be asked for
+        """Translate texts, the sentences of all of them together."""
+        targets = self._targets(texts, options.to)
+        read = self.splitter.read(texts, longest=options.split_above, to=options.to)
+        parts = [
+            [Source(text, ids, tag) for text, ids in zip(outline.sentences, rows, strict=True)]
+            for (outline, rows), tag in zip(read, map(self._tag, targets), strict=True)
+        ]
+        found = self._search_parts(parts, options)
+        return [
+            _joined(text, each, outline, target)
+            for text, each, (outline, _), target in zip(texts, found, read, targets, strict=True)
+        ]
+
+    def _search_parts(self, parts: list[list[Source]], options: TranslationOptions) -> list[list[Translation]]:
+        """Translate the parts of each text; only its first has a beginning that can be asked for."""
+        firsts, others = [one for some in parts for one in some[:1]], [one for some in parts for one in some[1:]]
+        if options.prefix:
             found = [*self._search(firsts, options), *self._search(others, replace(options, prefix=None))]
         else:
             found = self._search([*firsts, *others], options)
-        further = iter(found[len(texts) :])
-        return [
-            _joined(source.text, [first, *itertools.islice(further, len(cut) - 1)], cut)
-            for source, first, cut in zip(sources, found[: len(texts)], parts, strict=True)
-        ]
+        first, further = iter(found), iter(found[len(firsts) :])
+        return [[next(further if place else first) for place in range(len(some))] for some in parts]
 
-    def _sources(self, texts: Sequence[str], to: str | None) -> list[Source]:
-        """Return texts as the model reads them."""
-        rows = self.tokenizers.source.encode_all(texts, threads=usable_cores())
-        tags = [[] for _ in texts] if self.languages is None else self.languages.tag_ids(texts, to)
-        return [Source(text, ids, tag) for text, ids, tag in zip(texts, rows, tags, strict=True)]
+    def _targets(self, texts: Sequence[str], to: str | None) -> list[str | None]:
+        """Return the language that each text is translated into, if it is known."""
+        return [self.languages.target(text, to) if self.languages else None for text in texts]
 
-    def _parts(self, source: Source, longest: int) -> list[Part]:
-        """Return the parts of a text that are short enough to be read at once: one, if all of it is."""
-        if not 0 < longest < len(source.ids):
-            return [Part(source.text)]
-        encode = self.tokenizers.source.encode
-        return split(source.text, fits=lambda part: len(encode(part)) <= longest)
-
-    def _part_sources(self, source: Source, parts: Sequence[Part]) -> list[Source]:
-        """Return the parts of a text as the model reads them."""
-        if len(parts) == 1:
-            return [source]
-        return [Source(part.text, self.tokenizers.source.encode(part.text), source.tag) for part in parts]
+    def _tag(self, target: str | None) -> list[int]:
+        """Return the ids that ask for a language."""
+        return self.languages.tag_ids(target) if self.languages else []
 
     def _search(self, sources: Sequence[Source], options: TranslationOptions) -> list[Translation]:
-        """Translate sources, except for those that are empty."""
-        results = [Translation(source.text, []) for source in sources]
-        rows = [i for i, source in enumerate(sources) if source.ids]
+        """Translate sources, except for those that are empty or have nothing to translate."""
+        results = [self._untranslated(source) for source in sources]
+        is_read = self.splitter.is_translated
+        rows = [i for i, one in enumerate(sources) if one.ids and (options.prefix or is_read(one.text))]
         prefix = self.tokenizers.target.encode(options.prefix) if options.prefix else []
         found = self.engine.search([sources[i].tagged for i in rows], options, prefix=prefix)
         kept = [hypotheses[: options.n_best] for hypotheses in found]
@@ -161,11 +169,18 @@ class Translator:
             results[row] = _presented(sources[row], hypotheses, texts)
         return results
 
+    def _untranslated(self, source: Source) -> Translation:
+        """Return a source as its own translation if it is no text to translate; an empty one has none."""
+        same = bool(source.ids) and not self.splitter.is_translated(source.text)
+        return Translation(source.text, [Candidate(source.text, 0.0, 0.0, [])] if same else [])
+
     def score(self, sources: Sequence[str], targets: Sequence[str], *, to: str | None = None) -> list[list[float]]:
         """Return the log-probability of each token of given targets, the end token included; in their order."""
         if len(sources) != len(targets):
             raise ManyheadsError(f"there are {len(sources):,} sources but {len(targets):,} targets.")
-        source_ids = [source.tagged for source in self._sources(sources, to)]
+        tags = map(self._tag, self._targets(sources, to))
+        rows = self.tokenizers.source.encode_all(sources, threads=usable_cores())
+        source_ids = [[*tag, *ids] for tag, ids in zip(tags, rows, strict=True)]
         return self.engine.score(source_ids, self.tokenizers.target.encode_all(targets))
 
 
@@ -190,19 +205,33 @@ def _presented(source: Source, hypotheses: list[Hypothesis], texts: Iterator[str
     return Translation(source.text, candidates, _warning(hypotheses[0]))
 
 
-def _joined(text: str, found: list[Translation], parts: list[Part]) -> Translation:
-    """Put the best outputs for the parts of a text together."""
-    if len(parts) == 1:
+def combined(found: Sequence[Translation]) -> list[list[Candidate]]:
+    """Return the candidates of parts side by side: the best of each, then the second best of each (or its last) …"""
+    nothing = Candidate("", 0.0, 0.0, [])
+    choices = [one.candidates or [nothing] for one in found]
+    deepest = max(map(len, choices), default=1)
+    return [[some[min(rank, len(some) - 1)] for some in choices] for rank in range(deepest)]
+
+
+def _joined(text: str, found: list[Translation], outline: Outline, target: str | None) -> Translation:
+    """Put the outputs for the parts of a text together, as they stand in the text."""
+    if outline.sentences == [text]:
         return found[0]
-    best = [one.candidates[0] for one in found if one.candidates]
-    whole = Candidate(
-        join([one.text for one in found], parts),
-        sum(one.score for one in best),
-        sum(one.log_probability for one in best),
-        [token for one in best for token in one.tokens],
-    )
-    warnings = dict.fromkeys(f"in one of {len(parts)} parts, {one.warning}" for one in found if one.warning)
-    return Translation(text, [whole] if best else [], "; ".join(warnings) or None)
+    if not any(one.candidates for one in found):
+        return Translation(text, [])
+    whole = [
+        Candidate(
+            outline.fill([one.text for one in parts], target),
+            sum(one.score for one in parts),
+            sum(one.log_probability for one in parts),
+            [token for one in parts for token in one.tokens],
+            parts[0].attention if len(parts) == 1 else None,
+        )
+        for parts in combined(found)
+    ]
+    where = f"in one of {len(found)} parts, " if len(found) > 1 else ""
+    warnings = dict.fromkeys(where + one.warning for one in found if one.warning)
+    return Translation(text, whole, "; ".join(warnings) or None, tuple(found))
 
 
 def _warning(best: Hypothesis) -> str | None:

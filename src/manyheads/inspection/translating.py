@@ -91,7 +91,7 @@ class Translating:
         ids = self._tokenizers.source.encode(text)
         if not ids:
             raise ManyheadsError("there is nothing to look at in an empty text.", where="text")
-        (tag,) = self._languages.tag_ids([text], to)
+        tag = self._languages.tag_ids(self._languages.target(text, to))
         return [*tag, *ids, self._engine.special.end]
 
     def _batch(self, source: Sequence[int]) -> Tokens:

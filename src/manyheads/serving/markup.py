@@ -12,14 +12,14 @@ from __future__ import annotations
 import html
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html.parser import HTMLParser
 from itertools import accumulate, pairwise
 from typing import Literal
 
-from manyheads.decoding.sentences import Outline, outline
+from manyheads.decoding.sentences import Outline
 
 
 def _names(text: str) -> frozenset[str]:
@@ -180,7 +180,7 @@ class Span:
         if inside == self.length:
             return self.written + len(self.text)
         if not self.is_sentence:
-            return self.written + inside  # a gap is written as it was
+            return self.written + min(inside, len(self.text))  # a gap is written as it was, or as one space or none
         return self.written + self.edges.nearest(inside / self.length, kind, beyond - self.written)
 
 
@@ -199,13 +199,14 @@ class Block:
         else:
             self.marks.append((len(self.text), piece))
 
-    def close(self, longest: int) -> None:
-        """Find the sentences, once everything is there. A line break in HTML is a space and ends none."""
-        self.outline = outline(re.sub(r"[\n\r\t\f]", " ", self.text), longest=longest)
+    @property
+    def plain(self) -> str:
+        """The text as a browser shows it: a line break in HTML is a space, and ends no sentence."""
+        return re.sub(r"[\n\r\t\f]", " ", self.text)
 
-    def render(self, translations: Sequence[str]) -> str:
+    def render(self, translations: Sequence[str], language: str | None) -> str:
         """Return the block with its tags and the translations in it."""
-        spans = list(self._spans(translations))
+        spans = list(self._spans(translations, self.outline.spaced(translations, language)))
         text = "".join(span.text for span in spans)
         written, done = [], 0
         for place, (_, piece) in zip(self._places(spans), self.marks, strict=True):
@@ -213,12 +214,13 @@ class Block:
             done = place
         return "".join([*written, _escape(text[done:])])
 
-    def _spans(self, translations: Sequence[str]) -> Iterator[Span]:
-        """Yield gaps and sentences in turn; a gap as it was, with its line breaks."""
+    def _spans(self, translations: Sequence[str], gaps: Sequence[str]) -> Iterator[Span]:
+        """Yield gaps and sentences in turn; a gap that stays as it was has its line breaks."""
         start = written = 0
-        for number, gap in enumerate(self.outline.gaps):
-            yield Span(start, len(gap), written, self.text[start : start + len(gap)], is_sentence=False)
-            start, written = start + len(gap), written + len(gap)
+        for number, (gap, new) in enumerate(zip(self.outline.gaps, gaps, strict=True)):
+            shown = self.text[start : start + len(gap)] if new == gap else new
+            yield Span(start, len(gap), written, shown, is_sentence=False)
+            start, written = start + len(gap), written + len(shown)
             if number < len(translations):
                 source, target = self.outline.sentences[number], translations[number]
                 yield Span(start, len(source), written, target, is_sentence=True)
@@ -243,9 +245,9 @@ def _escape(text: str) -> str:
 
 
 class Markup:
-    """A piece of HTML whose sentences can be replaced."""
+    """A piece of HTML whose sentences can be replaced, once they are found."""
 
-    def __init__(self, markup: str, *, longest: int) -> None:
+    def __init__(self, markup: str) -> None:
         self._parts: list[Piece | Block] = []
         for piece in read_pieces(markup):
             if piece.kind == "block":
@@ -256,8 +258,6 @@ class Markup:
             block = self._parts[-1]
             assert isinstance(block, Block)
             block.add(piece)
-        for block in self._blocks:
-            block.close(longest)
 
     @property
     def _blocks(self) -> list[Block]:
@@ -265,11 +265,22 @@ class Markup:
         return [part for part in self._parts if isinstance(part, Block)]
 
     @property
+    def plain(self) -> str:
+        """What there is to read."""
+        return "\n".join(block.plain for block in self._blocks)
+
+    def taken_apart(self, outline: Callable[[str], Outline]) -> Markup:
+        """Find the sentences of each block."""
+        for block in self._blocks:
+            block.outline = outline(block.plain)
+        return self
+
+    @property
     def sentences(self) -> list[str]:
         """All sentences in their order."""
         return [sentence for block in self._blocks for sentence in block.outline.sentences]
 
-    def fill(self, translations: Sequence[str]) -> str:
+    def fill(self, translations: Sequence[str], language: str | None = None) -> str:
         """Return the markup with a translation in the place of each sentence."""
         remaining = iter(translations)
         written = []
@@ -277,5 +288,5 @@ class Markup:
             if isinstance(part, Piece):
                 written.append(part.raw)
             else:
-                written.append(part.render([next(remaining) for _ in part.outline.sentences]))
+                written.append(part.render([next(remaining) for _ in part.outline.sentences], language))
         return "".join(written)

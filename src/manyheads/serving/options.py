@@ -28,7 +28,9 @@ class ServerOptions(BaseModel):
     port: int = Field(5000, ge=0, le=65535, description="Port to listen at; 0 takes a free one.")
     char_limit: Count = Field(10_000, description="Characters in one request.")
     batch_limit: Count = Field(100, description="Texts in one request.")
-    sentence_limit: Count = Field(500, description="Characters in a sentence; a longer one is cut between words.")
+    sentence_limit: CountOrZero = Field(
+        0, description="Characters in a sentence; a longer one is cut. 0 leaves that to each run's longest input."
+    )
     inspect_limit: Count = Field(300, description="Characters in a text to be looked into.")
     alternatives_limit: CountOrZero = Field(7, description="Alternatives to one translation.")
     body_limit: Count = Field(1_000_000, description="Bytes in the body of one request.")

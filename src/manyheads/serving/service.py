@@ -5,31 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from manyheads.data.detection import Detection, Detector
-from manyheads.decoding.sentences import outline
-from manyheads.decoding.translator import Translation
+from manyheads.decoding.translator import Translation, combined
 from manyheads.serving.admission import Admission
 from manyheads.serving.directions import Direction, Directions, language_name
+from manyheads.serving.documents import Document, PlainText, Text
 from manyheads.serving.markup import Markup
 from manyheads.serving.metrics import Meter
 from manyheads.serving.options import ServerOptions
 from manyheads.serving.refusals import Refusal, too_long
 from manyheads.serving.worker import Model, Worker
-
-
-class Document(Protocol):
-    """A text whose sentences can be replaced."""
-
-    @property
-    def sentences(self) -> list[str]:
-        """The sentences in their order."""
-        ...
-
-    def fill(self, translations: Sequence[str]) -> str:
-        """Return the text with a translation in the place of each sentence."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -69,13 +56,12 @@ class Service:
             raise too_long(characters, self.options.char_limit)
         return characters
 
-    async def documents(self, texts: Sequence[str], form: str) -> list[Document]:
-        """Take texts apart; markup in a thread, since some of it takes a parser long."""
-        longest = self.options.sentence_limit
+    async def read(self, texts: Sequence[str], form: str) -> list[Text]:
+        """Read texts; markup in a thread, since some of it takes a parser long."""
         if form == "text":
-            return [outline(text, longest=longest) for text in texts]
+            return [PlainText(text) for text in texts]
         if form == "html":
-            return [await asyncio.to_thread(Markup, text, longest=longest) for text in texts]
+            return [await asyncio.to_thread(Markup, text) for text in texts]
         raise Refusal(400, f"{form} format is not supported")
 
     async def detect(self, text: str, *, among: Sequence[str] | None = None) -> list[Detection]:
@@ -96,11 +82,10 @@ class Service:
         self, direction: Direction, documents: Sequence[Document], *, alternatives: int
     ) -> list[list[Version]]:
         """Return the versions of each text, best first, none twice."""
+        most, target = alternatives + 1, direction.target
         sentences = [sentence for document in documents for sentence in document.sentences]
-        found = iter(await self.worker(direction).translate(sentences, candidates=alternatives + 1))
-        return [
-            _versions(document, [next(found) for _ in document.sentences], alternatives + 1) for document in documents
-        ]
+        found = iter(await self.worker(direction).translate(sentences, candidates=most))
+        return [_versions(one, [next(found) for _ in one.sentences], most, target) for one in documents]
 
     def settings(self) -> dict[str, Any]:
         """Return what LibreTranslate tells its page."""
@@ -122,13 +107,10 @@ class Service:
         }
 
 
-def _versions(document: Document, found: Sequence[Translation], most: int) -> list[Version]:
+def _versions(document: Document, found: Sequence[Translation], most: int, language: str) -> list[Version]:
     """Put sentences together: the first version has the best candidate of each, the second the second best …"""
     versions: dict[str, Version] = {}
-    deepest = max((len(one.candidates) for one in found), default=1)
-    for rank in range(min(most, max(1, deepest))):
-        chosen = [one.candidates[min(rank, len(one.candidates) - 1)] for one in found if one.candidates]
-        picked = iter(chosen)
-        text = document.fill([next(picked).text if one.candidates else "" for one in found])
+    for chosen in combined(found)[:most]:
+        text = document.fill([one.text for one in chosen], language)
         versions.setdefault(text, Version(text, round(sum(one.score for one in chosen), 5)))
     return list(versions.values())

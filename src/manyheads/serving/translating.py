@@ -62,9 +62,9 @@ async def _translate(service: Service, fields: Fields, facts: dict[str, Any]) ->
     alternatives = _alternatives(fields, service.options.alternatives_limit)
     texts = asked if isinstance(asked, list) else [asked]
     characters = service.check_size(texts)
-    documents = await service.documents(texts, fields.choice("format", "text"))
-    sample = "\n".join(sentence for document in documents for sentence in document.sentences)
-    direction, detected = await service.direction(source, target, sample)
+    read = await service.read(texts, fields.choice("format", "text"))
+    direction, detected = await service.direction(source, target, "\n".join(one.plain for one in read))
+    documents = await service.worker(direction).take_apart(read)
     facts |= {"direction": str(direction), "characters": characters, "texts": len(texts)}
     facts["sentences"] = sum(len(document.sentences) for document in documents)
     service.meter.characters.labels(str(direction)).inc(characters)

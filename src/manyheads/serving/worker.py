@@ -14,10 +14,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from manyheads.decoding.sentences import Outline
+from manyheads.decoding.splitting import split
 from manyheads.decoding.translator import Translation, Translator
 from manyheads.errors import ManyheadsError
 from manyheads.serving.batcher import Batcher
 from manyheads.serving.directions import Direction
+from manyheads.serving.documents import Document, Text
 from manyheads.serving.logs import write
 from manyheads.serving.metrics import Meter
 from manyheads.serving.options import ServerOptions
@@ -77,6 +80,18 @@ class Worker:
         )
         meter.waiting.labels(str(direction)).set_function(lambda: self._batcher.length)
 
+    async def take_apart(self, texts: Sequence[Text]) -> list[Document]:
+        """Find the sentences of texts, in a thread: long ones take a while."""
+        translator = await self.model.translator.ready()
+        longest, characters = translator.options.split_above, self._options.sentence_limit
+
+        def outline(text: str) -> Outline:
+            """Take one text apart as the translator does."""
+            found = translator.splitter.outline(text, longest=longest, source=self.direction.source)
+            return found.refined(lambda one: split(one, lambda part: len(part) <= characters)) if characters else found
+
+        return await asyncio.to_thread(lambda: [text.taken_apart(outline) for text in texts])
+
     async def translate(self, sentences: Sequence[str], *, candidates: int = 1) -> list[Translation]:
         """Translate sentences together with those of others."""
         if not sentences:
@@ -129,6 +144,7 @@ class Worker:
                 n_best=candidates,
                 beam=max(beam, candidates),
                 batch_sentences=self._options.batch_sentences,
+                split_above=0,  # these are sentences already
             )
 
 
