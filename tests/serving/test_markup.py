@@ -82,6 +82,34 @@ def test_a_tag_within_a_sentence_keeps_its_share_of_the_way_and_surrounds_whole_
     assert translated("a <i>b <b>c</b></i> d", lambda _: "eins zwei drei vier") == ("eins <i>zwei <b>drei</b></i> vier")
 
 
+@pytest.mark.parametrize(
+    ("markup", "translation", "expected"),
+    [
+        ("Type <code>ls</code> to see it.", "Schreib, um es zu sehen.", "Schreib <code>ls</code>, um es zu sehen."),
+        ("The command is <code>ls</code>.", "Der Befehl ist.", "Der Befehl ist <code>ls</code>."),
+        ("Use <b><code>a</code></b> now", "Jetzt benutzen", "Jetzt <b><code>a</code></b> benutzen"),
+        ('Ask <i translate="no">Ann</i> for it', "Bitte sie darum", 'Bitte <i translate="no">Ann</i> sie darum'),
+        ("<code>a</code>, <code>b</code> and so", "Komma und so", "<code>a</code> <code>b</code> Komma und so"),
+        ("a<kbd>x</kbd> b", "c d", "c<kbd>x</kbd> d"),
+        ("<i>No</i>!!!!", "Nein danke schön!", "<i>Nein danke schön</i>!"),
+        ("“<i>No</i>!!!!”", "„Nein danke schön!“", "„<i>Nein danke schön</i>!“"),
+    ],
+)
+def test_spaces_stay_beside_what_is_untouched_and_tags_around_every_word(markup, translation, expected):
+    assert translated(markup, lambda _: translation) == expected
+
+
+def test_tags_around_a_sentence_that_follows_a_short_word_stay_around_it():
+    assert translated("The cat sat. <i>It purred.</i>", str.upper) == "THE CAT SAT. <i>IT PURRED.</i>"
+
+
+def test_spaces_between_sentences_follow_the_language_and_tags_stay_with_theirs():
+    document = Markup("<p>猫坐。<i>它叫。</i></p>").taken_apart(outline)
+    assert document.fill(["It sat.", "It purred."], "en") == "<p>It sat. <i>It purred.</i></p>"
+    document = Markup("<p><b>It sat.</b>\n It <i>purred.</i></p>").taken_apart(outline)
+    assert document.fill(["猫坐。", "它叫。"], "zh") == "<p><b>猫坐。</b>它<i>叫。</i></p>"
+
+
 @LAW
 @given(ANYTHING)
 def test_the_pieces_of_any_text_are_that_text(markup):

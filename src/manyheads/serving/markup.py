@@ -3,8 +3,9 @@
 Text is translated by the block (a paragraph, a cell, a heading), so a sentence with bold words in it is one sentence.
 Tags around a whole sentence stay around it. Nothing tells where a tag within a sentence belongs in its translation, so
 it is put at the same share of the way, moved to the nearest edge of a word; order and nesting are kept. Left as they
-are: comments, attributes, and whatever stands in script, style, pre, code, textarea, svg, math, `translate="no"` or
-`class="notranslate"`. Entities are read before and written again after translating.
+are, with a space on either side where there was one: comments, attributes, and whatever stands in script, style, pre,
+code, textarea, svg, math, `translate="no"` or `class="notranslate"`. Entities are read before and written again
+after translating.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html.parser import HTMLParser
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise, takewhile
+from operator import itemgetter
 from typing import Literal
 
 from manyheads.decoding.sentences import Outline
@@ -147,6 +149,9 @@ class Edges:
         self._length = len(text)
         self._begins = [word.start() for word in words]
         self._ends = [word.end() for word in words]
+        spoken = [word for word in words if _is_spoken(word[0])]
+        self.first = spoken[0].start() if spoken else 0
+        self.last = spoken[-1].end() if spoken else self._length
 
     def nearest(self, share: float, kind: Kind, beyond: int) -> int:
         """Return the edge nearest to a share of the way that is not before a place; the end where there is none."""
@@ -157,12 +162,17 @@ class Edges:
         return min(near, key=lambda edge: abs(edge - aim), default=self._length)
 
 
+def _is_spoken(text: str) -> bool:
+    """Whether there is a letter or a digit in a text, and not punctuation alone."""
+    return any(map(str.isalnum, text))
+
+
 @dataclass(frozen=True)
 class Span:
     """A sentence, or a gap between two: where it stands in the source, and where and how it is written."""
 
     start: int
-    length: int
+    source: str
     written: int
     text: str
     is_sentence: bool
@@ -174,14 +184,30 @@ class Span:
 
     def place(self, offset: int, kind: Kind, beyond: int) -> int:
         """Return where a tag at an offset of the source is written, not before a place."""
-        inside = offset - self.start
+        inside, length = offset - self.start, len(self.source)
         if inside == 0:
             return self.written
-        if inside == self.length:
+        if inside == length:
             return self.written + len(self.text)
         if not self.is_sentence:
             return self.written + min(inside, len(self.text))  # a gap is written as it was, or as one space or none
-        return self.written + self.edges.nearest(inside / self.length, kind, beyond - self.written)
+        # Tags around every word of a sentence stay around every word, whatever punctuation is outside.
+        if kind == "open" and not _is_spoken(self.source[:inside]):
+            return self.written + self.edges.first
+        if kind == "close" and not _is_spoken(self.source[inside:]):
+            return self.written + self.edges.last
+        return self.written + self.edges.nearest(inside / length, kind, beyond - self.written)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What is written at one place of a block, and whether a space is to be beside it."""
+
+    offset: int
+    kind: Kind
+    raw: str
+    space_before: bool = False
+    space_behind: bool = False
 
 
 @dataclass
@@ -189,7 +215,7 @@ class Block:
     """Text with inline tags in it, which is translated as a whole."""
 
     text: str = ""
-    marks: list[tuple[int, Piece]] = field(default_factory=list)  # tags, and before which character of the text
+    tags: list[tuple[int, Piece]] = field(default_factory=list)  # before which character of the text each stands
     outline: Outline = field(default_factory=lambda: Outline([], [""]))
 
     def add(self, piece: Piece) -> None:
@@ -197,7 +223,7 @@ class Block:
         if piece.kind == "text":
             self.text += html.unescape(piece.raw)
         else:
-            self.marks.append((len(self.text), piece))
+            self.tags.append((len(self.text), piece))
 
     @property
     def plain(self) -> str:
@@ -208,34 +234,58 @@ class Block:
         """Return the block with its tags and the translations in it."""
         spans = list(self._spans(translations, self.outline.spaced(translations, language)))
         text = "".join(span.text for span in spans)
-        written, done = [], 0
-        for place, (_, piece) in zip(self._places(spans), self.marks, strict=True):
-            written += [_escape(text[done:place]), piece.raw]
+        marks = list(self._marks())
+        written, done = "", 0
+        for place, mark in zip(self._places(spans, marks, text), marks, strict=True):
+            written += _escape(text[done:place])
+            if mark.space_before and written and not written[-1].isspace():
+                written += " "
+            written += mark.raw
+            if mark.space_behind and text[place : place + 1].isalnum():
+                written += " "
             done = place
-        return "".join([*written, _escape(text[done:])])
+        return written + _escape(text[done:])
 
     def _spans(self, translations: Sequence[str], gaps: Sequence[str]) -> Iterator[Span]:
         """Yield gaps and sentences in turn; a gap that stays as it was has its line breaks."""
         start = written = 0
         for number, (gap, new) in enumerate(zip(self.outline.gaps, gaps, strict=True)):
             shown = self.text[start : start + len(gap)] if new == gap else new
-            yield Span(start, len(gap), written, shown, is_sentence=False)
+            yield Span(start, gap, written, shown, is_sentence=False)
             start, written = start + len(gap), written + len(shown)
             if number < len(translations):
                 source, target = self.outline.sentences[number], translations[number]
-                yield Span(start, len(source), written, target, is_sentence=True)
+                yield Span(start, source, written, target, is_sentence=True)
                 start, written = start + len(source), written + len(target)
 
-    def _places(self, spans: list[Span]) -> Iterator[int]:
-        """Yield where each tag is written: never before the one before it, and with a word in what held one."""
+    def _marks(self) -> Iterator[Mark]:
+        """Yield tags one by one, but what stands around something untouched together with it, as one thing."""
+        for offset, group in groupby(self.tags, key=itemgetter(0)):
+            pieces = [piece for _, piece in group]
+            closing = list(takewhile(lambda piece: piece.kind == "close", pieces))
+            others = pieces[len(closing) :]
+            if any(piece.kind == "atom" for piece in others):
+                before, behind = self.text[max(0, offset - 1) : offset], self.text[offset : offset + 1]
+                joined = "".join(piece.raw for piece in others)
+                kind: Kind = "close" if before.strip() else "atom"  # at the end of the word it sticks to, if to any
+                solid = Mark(offset, kind, joined, before.isspace(), behind.isspace())
+                yield from (*(Mark(offset, piece.kind, piece.raw) for piece in closing), solid)
+            else:
+                yield from (Mark(offset, piece.kind, piece.raw) for piece in pieces)
+
+    def _places(self, spans: list[Span], marks: list[Mark], text: str) -> Iterator[int]:
+        """Yield where each mark is written: never before the one before it, and with a word in what held one."""
         starts = [span.start for span in spans]
         source = place = 0
-        for offset, piece in self.marks:
+        for mark in marks:
             # At a border, an opening tag belongs to what begins there, and a closing one to what ends there.
-            number = bisect_left(starts, offset) if piece.kind == "close" else bisect_right(starts, offset)
-            holds_text = piece.kind == "close" and offset > source
-            place = max(place, spans[max(0, number - 1)].place(offset, piece.kind, place + holds_text))
-            source = offset
+            number = (bisect_left if mark.kind == "close" else bisect_right)(starts, mark.offset)
+            holds_text = mark.kind == "close" and mark.offset > source
+            found = spans[max(0, number - 1)].place(mark.offset, mark.kind, place + holds_text)
+            if mark.space_behind and text[found - 2 : found].isspace() and len(text[found - 2 : found]) == 2:
+                found -= 1  # of two spaces there is one on either side
+            place = max(place, found)
+            source = mark.offset
             yield place
 
 
