@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from urllib.parse import parse_qs, urlsplit
 from manyheads.serving.pages import POLICY, WEB
 
 HEADS = 4
+BEAM = 4
 LAYERS = {"encoder": 2, "decoder": 3, "cross": 3}
 LANGUAGES = [
     {"code": "en", "name": "English", "targets": ["de", "fr"]},
@@ -34,6 +36,11 @@ TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".s
 def pieces(text: str) -> list[str]:
     """Cut a text into a piece for each word and the end token."""
     return [*(f"▁{word}" for word in text.split()), "</s>"]
+
+
+def sentences(text: str) -> list[str]:
+    """Cut a text at every exclamation mark before a space."""
+    return re.split(r"(?<=!) ", text)
 
 
 def translation(text: str) -> str:
@@ -188,14 +195,18 @@ class Handler(BaseHTTPRequestHandler):
             self.send(400, json.dumps({"error": f"{q} is not a text"}).encode())
         elif q.startswith("busy"):
             self.send(503, json.dumps({"error": "Too many requests."}).encode(), Retry_After="7")
+        elif body.get("sentence", 0) >= len(sentences(q)):
+            self.send(400, json.dumps({"error": "there is no such sentence"}).encode())
+        elif self.path == "/sentences":
+            self.send_json({"sentences": sentences(q)})
         elif self.path == "/translate":
             self.send_json(self.translated(body))
         elif self.path == "/inspect":
-            self.send_json(inspected(q, body["kind"], body["layer"]))
+            self.send_json(inspected(sentences(q)[body["sentence"]], body["kind"], body["layer"]))
         elif self.path == "/beam":
-            self.send_json(searched(q, body["beam"]))
+            self.send_json(searched(sentences(q)[body["sentence"]], body.get("beam", BEAM)))
         elif self.path == "/steps":
-            self.stream(stepped(q))
+            self.stream(stepped(sentences(q)[body["sentence"]]))
 
     def translated(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return what `/translate` answers."""

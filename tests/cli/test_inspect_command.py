@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from bert import tiny_folder
+from manyheads.decoding.translator import Translator
 from manyheads.exchange.bert import import_bert
 from manyheads.inspection.inspector import Inspector
 from manyheads.runs.folder import RunFolder
+from run_folders import PROSE, make_run
 
 Command = Callable[..., Any]
 TEXT = "a b c"
@@ -133,3 +135,24 @@ def test_what_needs_a_run_says_so(command: Command, tmp_path: Path, monkeypatch:
     monkeypatch.setattr("manyheads.runs.shipped.FOLDER", tmp_path)
     command("inspect", "--show", "schedule", "--out", tmp_path / "a.png").refuses("no model comes with this package")
     command("inspect", tmp_path / "nowhere", TEXT, "--out", tmp_path / "a.png").refuses("no such run folder")
+
+
+def test_of_several_sentences_one_is_shown_and_all_are_aligned(command: Command, tmp_path: Path):
+    run = make_run(tmp_path / "run", data=PROSE).path
+    text, translator = "3 May 2021. Then it was June.", Translator(run, engine="torch", device="cpu")
+    sentences = ["3 May 2021.", "Then it was June."]
+    for number, sentence in enumerate(sentences):
+        words = ["inspect", run, text, "--sentence", number, "--json", "--device", "cpu"]
+        seen = json.loads(command(*words).out)
+        assert (seen["text"], seen["translation"]) == (sentence, translator.translate(sentence))
+        tree = json.loads(command(*words, "--show", "beam").out)
+        assert tree["translation"] == translator.translate(sentence)
+        assert json.loads(command(*words, "--show", "steps").out)[-1]["translation"] == translator.translate(
+            sentence, beam=1
+        )
+    first = command("inspect", run, text, "--json")
+    assert json.loads(first.out)["text"] == sentences[0] and "--sentence 1" in first.err
+    command("inspect", run, text, "--sentence", 2, "--json").refuses("no sentence 2", "sentences 0 to 1")
+    command("inspect", run, "12 !", "--json").refuses("a text without letters")
+    aligned = [command("inspect", run, one, "--show", "alignment").out.split() for one in (*sentences, text)]
+    assert len(aligned[2]) == len(aligned[0]) + len(aligned[1])

@@ -273,7 +273,37 @@ def test_the_beam_is_a_tree_whose_paths_can_be_traced(visit: Visit, server: Stan
     expect(page.locator(".tree .node.traced")).to_have_count(len(pieces(TEXT)) + 1)
     page.locator("#beam-width").select_option("2")
     expect(page.locator(".tree .node")).to_have_count(len(searched(TEXT, 2)["nodes"]))
-    assert [body["beam"] for body in server.bodies("/beam")] == [4, 2]
+    assert [body.get("beam") for body in server.bodies("/beam")] == [None, 2]  # first as wide as for the translation
+
+
+def test_of_several_sentences_one_can_be_chosen_in_every_view(visit: Visit, server: StandIn):
+    page = visit.open(q="the cat sat! it purred a lot! end")
+    choice = page.get_by_label("Sentence")
+    expect(choice.locator("option")).to_have_text(["1. the cat sat!", "2. it purred a lot!", "3. end"])
+    expect(page.locator("#queries [role=option]")).to_have_count(len(pieces("the cat sat!")))
+    choice.select_option("1")
+    expect(page.locator("#queries [role=option]")).to_have_count(len(pieces("it purred a lot!")))
+    page.get_by_role("tab", name="Step by step").click()
+    expect(page.locator(".step-place")).to_have_text(f"1 of {len(pieces('it purred a lot!'))}")
+    page.get_by_role("tab", name="Beam").click()
+    expect(page.locator(".hypothesis").first).to_have_text("ti derrup a !tol")
+    for path in ("/inspect", "/steps", "/beam"):
+        body = server.bodies(path)[-1]
+        translated = server.bodies("/translate")[-1]
+        assert (body["sentence"], body["alternatives"]) == (1, translated["alternatives"])
+    expect(page).to_have_url(re.compile(r"sentence=2"))
+    page.get_by_role("tab", name="Positions").click()
+    expect(choice).to_be_hidden()
+    page.get_by_role("tab", name="Beam").click()
+    page.locator("#input").fill("one alone")
+    expect(page.locator(".hypothesis").first).to_have_text("eno enola")
+    expect(choice).to_be_hidden()
+
+
+def test_a_sentence_that_the_text_has_not_gives_way_to_the_first(visit: Visit):
+    page = visit.open(q="the cat! it sat", sentence=9, view="beam")
+    expect(page.locator(".hypothesis").first).to_have_text("eht !tac")
+    visit.forgive("status of 400")
 
 
 def test_positions_are_shown_without_any_text(visit: Visit, server: StandIn):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from playwright.sync_api import Page, expect
 from browsing import Visit, chromium, has_no_sideways_scrolling, picture_of, visit_to, wait_for_other_picture
 from manyheads.decoding.translator import Translator
 from manyheads.inspection.inspector import Inspector
-from run_folders import make_run
+from run_folders import PROSE, make_run
 
 TEXT = "Sunday, 15 November 2026"
 
@@ -21,15 +22,35 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_run(tmp_path_factory.mktemp("page") / "run", decoder_layers=2).path
 
 
-@pytest.fixture
-def visit(run: Path, background: Callable) -> Iterator[Visit]:
-    """The page of `manyheads serve RUN`."""
+@pytest.fixture(scope="module")
+def prose_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that reads running text."""
+    return make_run(tmp_path_factory.mktemp("page") / "run", data=PROSE).path
+
+
+@contextmanager
+def page_of(background: Callable, *words: object) -> Iterator[Visit]:
+    """Visit the page of `manyheads serve`."""
     with chromium() as browser:
-        server = background("serve", run, "--port", 0)
+        server = background("serve", *words, "--port", 0)
         server.wait_for(lambda: "(Ctrl-C stops)" in server.said())
         address = re.search(r"http://\S+", server.said())[0]
         with visit_to(browser, f"{address}/") as open_visit:
             yield open_visit
+
+
+@pytest.fixture
+def visit(run: Path, background: Callable) -> Iterator[Visit]:
+    """The page of a run."""
+    with page_of(background, run) as open_visit:
+        yield open_visit
+
+
+@pytest.fixture
+def prose_visit(prose_run: Path, background: Callable) -> Iterator[Visit]:
+    """The page of a run that reads running text, with a low limit for looking inside."""
+    with page_of(background, prose_run, "--inspect-limit", 30) as open_visit:
+        yield open_visit
 
 
 def percent(share: float) -> str:
@@ -54,6 +75,7 @@ def hover_and_switch(page: Page, inspector: Inspector) -> None:
         page.get_by_role("group", name="Layer").get_by_role("radio", name=str(layer + 1)).check(force=True)
         if layer:
             wait_for_other_picture(matrix, before)
+        expect(page.locator("#view-attention")).not_to_have_attribute("aria-busy", "true")
         seen = inspector.attention(TEXT, kind="cross", layer=layer).to_json()
         expect(page.locator("#queries [role=option]")).to_have_count(len(seen["queries"]))
         page.locator("#queries [role=option]").nth(1).hover()
@@ -70,7 +92,8 @@ def hover_and_switch(page: Page, inspector: Inspector) -> None:
 
 def step_through(page: Page, inspector: Inspector) -> None:
     """Take the first two steps."""
-    *steps, _ = (one.to_json() for one in inspector.steps(TEXT))
+    tokens = Translator(inspector.folder).translations([TEXT], n_best=4)[0].candidates[0].tokens
+    *steps, _ = (one.to_json() for one in inspector.steps(TEXT, tokens=tokens))
     page.get_by_role("tab", name="Step by step").click()
     expect(page.locator(".step-place")).to_have_text(f"1 of {len(steps)}")
     for at in (0, 1):
@@ -104,8 +127,22 @@ def test_the_page_of_the_real_server_shows_what_the_inspector_sees(visit: Visit,
         assert has_no_sideways_scrolling(page)
 
 
-def test_a_text_that_is_too_long_to_look_into_is_translated_and_the_view_says_why(visit: Visit):
-    page = visit.open(q="November " * 60)
-    expect(page.locator("#view-attention [role=alert]")).to_contain_text("limit")
+def test_every_view_shows_the_sentence_that_the_panel_shows(prose_visit: Visit, prose_run: Path):
+    sentences = ["Sunday, 15 November 2026!", "Then it was June?"]
+    page, translator = prose_visit.open(q=" ".join(sentences)), Translator(prose_run)
+    best = [one.text for one in translator.translations(sentences, n_best=4)]
+    expect(page.locator("#output")).to_have_text(" ".join(best))
+    for number in (1, 0):
+        page.get_by_label("Sentence").select_option(str(number))
+        page.get_by_role("tab", name="Beam").click()
+        expect(page.locator(".hypothesis").first).to_have_text(best[number])
+        page.get_by_role("tab", name="Step by step").click()
+        tokens = translator.translations(sentences, n_best=4)[number].candidates[0].tokens
+        expect(page.locator(".step-place")).to_have_text(f"1 of {len(tokens)}")
+
+
+def test_a_sentence_that_is_too_long_to_look_into_is_translated_and_the_view_says_why(prose_visit: Visit):
+    page = prose_visit.open(q="Sunday the fifteenth of November 2026")
+    expect(page.locator("#view-attention [role=alert]")).to_contain_text("limit (30)")
     expect(page.locator("#output")).not_to_be_empty()
-    visit.forgive("status of 400")
+    prose_visit.forgive("status of 400")

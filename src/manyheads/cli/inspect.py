@@ -82,6 +82,7 @@ class Asked:
     level: LevelName
     beam: int | None
     to: str | None
+    sentence: int | None
     against: list[Path]
     device: str
 
@@ -102,6 +103,18 @@ class Asked:
         if len(self.texts) != 1:
             raise ManyheadsError(f"one text can be shown at a time, not {len(self.texts)}.", where="TEXT")
         return self.texts[0]
+
+    def number(self, inspector: Inspector) -> int:
+        """Return which sentence of the text is wanted; say so where there are several and none was named."""
+        if self.sentence is None and len(inspector.sentences(self.text(), to=self.to)) > 1:
+            typer.echo("This is the first sentence of the text; --sentence 1 shows the second.", err=True)
+        return self.sentence or 0
+
+    def numbers(self, inspector: Inspector) -> list[list[int]]:
+        """Return the sentences of each text that are wanted; of a text without any, the first, which is refused."""
+        if self.sentence is not None:
+            return [[self.sentence] for _ in self.texts]
+        return [list(range(max(1, len(inspector.sentences(text, to=self.to))))) for text in self.texts]
 
 
 Content = Any
@@ -135,6 +148,9 @@ def inspect(
     level: Annotated[LevelName, typer.Option(help="Align words or tokens.")] = LevelName.token,
     beam: Beam = None,
     to: To = None,
+    sentence: Annotated[
+        int | None, typer.Option(help="Which sentence of a text, counted from 0. Default: the first; alignments: all.")
+    ] = None,
     against: Annotated[list[Path] | None, typer.Option(help="Another run's curves beside; may be repeated.")] = None,
     device: Device = "auto",
     as_json: AsJson = False,
@@ -146,7 +162,7 @@ def inspect(
     form = _form(show, out, as_json)
     output_file(out, overwrite=overwrite)
     folder, texts = _run_and_texts(run, text or [])
-    asked = Asked(folder, texts, form, kind, layer, head, heads, level, beam, to, against or [], device)
+    asked = Asked(folder, texts, form, kind, layer, head, heads, level, beam, to, sentence, against or [], device)
     _write(_MAKERS[show](asked), out, form)
 
 
@@ -196,7 +212,7 @@ def _write(content: Content, out: Path | None, form: str) -> None:
 def _attention(asked: Asked) -> Content:
     """Make one head, all heads of a layer, or all layers; or the page; or the numbers."""
     inspector = asked.inspector()
-    seen = inspector.everything(asked.text(), beam=asked.beam, to=asked.to)
+    seen = inspector.everything(asked.text(), sentence=asked.number(inspector), beam=asked.beam, to=asked.to)
     kind: Kind = asked.kind.value if asked.kind else "cross" if inspector.translates else "encoder"
     if asked.head is not None and asked.layer is None:
         raise ManyheadsError("a head belongs to a layer.", where="--head", cure="Add --layer.")
@@ -216,30 +232,37 @@ def _attention(asked: Asked) -> Content:
 
 def _alignment(asked: Asked) -> Content:
     """Make the alignments of texts: a matrix each, numbers, or lines in Pharaoh format."""
-    from manyheads.inspection.alignment import align, read_heads
+    from manyheads.inspection.alignment import align, pharaoh, read_heads
 
     if not asked.texts:
         raise ManyheadsError("there is no text to align.", where="TEXT")
     heads = read_heads(asked.heads) if asked.heads is not None else None
     inspector = asked.inspector()
-    aligned = [align(inspector.everything(text, beam=asked.beam, to=asked.to), heads) for text in asked.texts]
-    if asked.form == ".json":
-        return [one.to_json() for one in aligned]
+    aligned = [
+        [align(inspector.everything(text, sentence=number, beam=asked.beam, to=asked.to), heads) for number in numbers]
+        for text, numbers in zip(asked.texts, asked.numbers(inspector), strict=True)
+    ]
     if asked.form == ".txt":
-        return "".join(f"{one.pharaoh(asked.level.value)}\n" for one in aligned)
+        return "".join(f"{pharaoh(sentences, asked.level.value)}\n" for sentences in aligned)
+    each = [one for sentences in aligned for one in sentences]
+    if asked.form == ".json":
+        return [one.to_json() for one in each]
     from manyheads.inspection.figures.alignment import alignment_figure
 
-    return alignment_figure(aligned, level=asked.level.value)
+    return alignment_figure(each, level=asked.level.value)
 
 
 def _steps(asked: Asked) -> Content:
     """Make the steps of greedy decoding."""
-    return [step.to_json() for step in asked.inspector().steps(asked.text(), to=asked.to)]
+    inspector = asked.inspector()
+    steps = inspector.steps(asked.text(), sentence=asked.number(inspector), to=asked.to)
+    return [step.to_json() for step in steps]
 
 
 def _beam(asked: Asked) -> Content:
     """Make the tree of a beam search."""
-    return asked.inspector().beam(asked.text(), beam=asked.beam, to=asked.to).to_json()
+    inspector = asked.inspector()
+    return inspector.beam(asked.text(), beam=asked.beam, sentence=asked.number(inspector), to=asked.to).to_json()
 
 
 def _positions(asked: Asked) -> Content:

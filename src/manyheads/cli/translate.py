@@ -23,6 +23,7 @@ from manyheads.cli.texts import line_chunks
 
 if TYPE_CHECKING:
     from manyheads.decoding.translator import Translation, Translator
+    from manyheads.inspection.alignment import Alignment
 
 
 def translate(
@@ -99,30 +100,25 @@ def translate(
 
 def _pharaoh(translator: Translator, translation: Translation) -> str:
     """Return which source word each word of the best output comes from, counted through all sentences."""
-    pairs: list[str] = []
-    read = written = 0
-    for part in translation.parts or (translation,):
-        found, sources, targets = _word_pairs(translator, part)
-        pairs += [f"{source + read}-{target + written}" for source, target in found]
-        read, written = read + sources, written + targets
-    return " ".join(pairs)
+    from manyheads.inspection.alignment import pharaoh
+
+    return pharaoh(_aligned(translator, part) for part in translation.parts or (translation,))
 
 
-def _word_pairs(translator: Translator, translation: Translation) -> tuple[list[tuple[int, int]], int, int]:
-    """Return which words of one sentence belong together, and how many there are on either side."""
+def _aligned(translator: Translator, sentence: Translation) -> Alignment:
+    """Return how the best output for a sentence is aligned; what has no letters is what it was, word by word."""
     import numpy as np
 
+    from manyheads.data.tokenizers import SPACE
     from manyheads.inspection.alignment import END, Alignment
 
-    best = translation.candidates[0] if translation.candidates else None
-    if best is None or best.attention is None:  # empty, or without letters and so as it was
-        count = len(translation.text.split())
-        return [(word, word) for word in range(count)], count, count
+    best = sentence.candidates[0] if sentence.candidates else None
+    if best is None or best.attention is None:
+        words = [SPACE + word for word in sentence.text.split()]
+        return Alignment(words, words, np.eye(len(words), dtype=np.float32))
     source, target = translator.tokenizers.source, translator.tokenizers.target
-    read = [*source.pieces(source.encode(translation.source)), END]
-    aligned = Alignment(read, target.pieces(best.tokens), np.asarray(best.attention, dtype=np.float32))
-    sources, targets = aligned.words()
-    return aligned.pairs(), len(sources), len(targets)
+    read = [*source.pieces(source.encode(sentence.source)), END]
+    return Alignment(read, target.pieces(best.tokens), np.asarray(best.attention, dtype=np.float32))
 
 
 def _plain_lines(translation: Translation, aligned: str | None, *, many: bool) -> str:

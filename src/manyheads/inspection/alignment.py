@@ -10,7 +10,7 @@ special tokens take no part. A word is aligned as the sum over its source pieces
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -45,7 +45,7 @@ class Alignment:
 
     def pharaoh(self, level: Level = "word") -> str:
         """Return the pairs as Marian, fast_align and awesome-align write them: '0-0 1-2 …'."""
-        return " ".join(f"{source}-{target}" for source, target in self.pairs(level))
+        return pharaoh([self], level)
 
     def word_weights(self) -> Array:
         """Return how much each target word looks at each source word [target words, source words]."""
@@ -76,6 +76,17 @@ class Alignment:
         rows = len(self.target_tokens) - (self.target_tokens[-1:] == [END])
         columns = len(self.source_tokens) - (self.source_tokens[-1:] == [END])
         return self.weights[:rows, :columns]
+
+
+def pharaoh(sentences: Iterable[Alignment], level: Level = "word") -> str:
+    """Return the pairs of sentences that follow each other, counted through all of them."""
+    pairs: list[str] = []
+    read = written = 0
+    for one in sentences:
+        pairs += [f"{source + read}-{target + written}" for source, target in one.pairs(level)]
+        weights = one.word_weights() if level == "word" else one._plain()
+        read, written = read + weights.shape[1], written + weights.shape[0]
+    return " ".join(pairs)
 
 
 def align(seen: Everything, heads: Sequence[Head] | None = None) -> Alignment:

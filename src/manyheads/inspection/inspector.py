@@ -11,7 +11,7 @@ Nothing stays installed in the model between two calls, and calls from several t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from threading import Lock
 
@@ -47,35 +47,65 @@ class Inspector:
         """Whether the model writes, so that it has a decoder, steps and a beam."""
         return isinstance(self._subject, Translating)
 
+    def sentences(self, text: str, *, to: str | None = None) -> list[str]:
+        """Return the sentences of a text, each of which is translated alone; a model that only reads takes it whole."""
+        return [text] if isinstance(self._subject, Reading) else self._subject.sentences(text, to=to)
+
     def attention(
-        self, text: str, *, kind: Kind, layer: int, beam: int | None = None, to: str | None = None
+        self,
+        text: str,
+        *,
+        kind: Kind,
+        layer: int,
+        sentence: int = 0,
+        beam: int | None = None,
+        tokens: Sequence[int] | None = None,
+        to: str | None = None,
     ) -> AttentionView:
         """Return one layer's attention of one kind, all heads; the beam is the run's own unless one is given.
 
         `to` is the language to translate into, for a run that has several.
         """
-        return self.everything(text, beam=beam, to=to).view(kind, layer)
+        return self.everything(text, sentence=sentence, beam=beam, tokens=tokens, to=to).view(kind, layer)
 
     def everything(
-        self, text: str, *, beam: int | None = None, target: str | None = None, to: str | None = None
+        self,
+        text: str,
+        *,
+        sentence: int = 0,
+        beam: int | None = None,
+        target: str | None = None,
+        tokens: Sequence[int] | None = None,
+        to: str | None = None,
     ) -> Everything:
         """Return every layer and head, the stream through the layers, and the probabilities at each step.
 
-        With a `target`, that text takes the translation's place: what the model would look at if it wrote it.
+        Of a text of several sentences it shows one, counted from 0. `tokens` are those of a translation to look at
+        instead of searching for one. With a `target`, that text takes the translation's place, for the text as a whole:
+        what the model would look at if it wrote it.
         """
         with self._turn:
             if isinstance(self._subject, Reading):
                 return self._subject.everything(text)
-            return self._subject.everything(text, beam=beam, target=target, to=to)
+            return self._subject.everything(text, sentence=sentence, beam=beam, target=target, tokens=tokens, to=to)
 
-    def steps(self, text: str, *, candidates: int = 5, to: str | None = None) -> Iterator[Step | Done]:
-        """Return an iterator over greedy decoding: each step with its best candidates, and then the end."""
-        return self._in_turns(self._translating().steps(text, candidates=candidates, to=to))
+    def steps(
+        self,
+        text: str,
+        *,
+        candidates: int = 5,
+        sentence: int = 0,
+        tokens: Sequence[int] | None = None,
+        to: str | None = None,
+    ) -> Iterator[Step | Done]:
+        """Return an iterator over decoding, greedily or along given tokens: each step with its best candidates."""
+        subject = self._translating()
+        return self._in_turns(subject.steps(text, candidates=candidates, sentence=sentence, tokens=tokens, to=to))
 
-    def beam(self, text: str, *, beam: int | None = 4, to: str | None = None) -> BeamTree:
+    def beam(self, text: str, *, beam: int | None = 4, sentence: int = 0, to: str | None = None) -> BeamTree:
         """Return beam search as a tree of everything that was ever in the beam; None takes the run's own width."""
         with self._turn:
-            return self._translating().beam(text, beam=beam, to=to)
+            return self._translating().beam(text, beam=beam, sentence=sentence, to=to)
 
     def _translating(self) -> Translating:
         """Return the translator; say so where the model does not write."""

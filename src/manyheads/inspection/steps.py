@@ -1,4 +1,4 @@
-"""Greedy decoding, one token at a time, with everything the model considered at each step."""
+"""Decoding, greedily or along a translation: one token at a time, with what the model considered at each step."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Done:
 
 
 @torch.inference_mode()
-def greedy_steps(
+def decoding_steps(
     model: SequenceToSequence,
     source: Tokens,
     *,
@@ -77,26 +77,33 @@ def greedy_steps(
     tokenizer: Tokenizer,
     source_tokens: Sequence[str],
     candidates: int,
+    tokens: Sequence[int] | None = None,
 ) -> Iterator[Step | Done]:
-    """Yield what greedy search does for one source [1, S], step by step, and then that it is done."""
+    """Yield what is decoded for one source [1, S], step by step, and then that it is done.
+
+    That is what greedy search writes, or the given tokens of a translation.
+    """
     state = model.start(model.encode(source))
     last_layer = attention_names(model)["cross"][-1]
     written: list[int] = []
+    limit = limit if tokens is None else len(tokens)
     while len(written) < limit and (not written or written[-1] != special.end):
         before = torch.tensor([[special.start, *written]], device=source.ids.device)
         with record_attention(model) as recording:  # not around the loop: between two steps, others may use the model
             logits, state = model.step(before[:, -1], state)
         likely = logits.log_softmax(dim=-1)
-        allowed = constraints.apply(likely, before[:, 1:], likely.new_zeros(1).long(), never=special.never)
-        best = _best(allowed[0], candidates)
-        token, probability = best[0]
+        allowed = constraints.apply(likely, before[:, 1:], likely.new_zeros(1).long(), never=special.never)[0]
+        best = _best(allowed, candidates)
+        token = best[0][0] if tokens is None else tokens[len(written)]
         written.append(token)
         yield Step(
             step=len(written),
             token=tokenizer.pieces([token])[0],
-            probability=probability,
+            probability=float(allowed[token].exp()),
             text=tokenizer.decode(written),
-            candidates=[TokenProbability(tokenizer.pieces([one])[0], share) for one, share in best],
+            candidates=[
+                TokenProbability(tokenizer.pieces([one])[0], share) for one, share in _with(token, best, allowed)
+            ],
             cross=recording[last_layer][0, :, 0].float().cpu().numpy(),
             source_tokens=list(source_tokens),
         )
@@ -108,3 +115,10 @@ def _best(log_probabilities: Tensor, count: int) -> list[tuple[int, float]]:
     best = log_probabilities.topk(min(count, len(log_probabilities)))
     pairs = zip(best.indices.tolist(), best.values.exp().tolist(), strict=True)
     return [pair for rank, pair in enumerate(pairs) if rank == 0 or pair[1] > 0.0]
+
+
+def _with(token: int, best: list[tuple[int, float]], log_probabilities: Tensor) -> list[tuple[int, float]]:
+    """Return the best tokens; the last gives way to the token that was written, if that is not one of them."""
+    if any(token == one for one, _ in best):
+        return best
+    return [*best[: max(1, len(best) - 1)], (token, float(log_probabilities[token].exp()))]

@@ -16,11 +16,12 @@ from manyheads.decoding.engines import torch_engine
 from manyheads.decoding.hypothesis import Hypothesis, make_hypothesis
 from manyheads.decoding.languages import Languages
 from manyheads.decoding.options import TranslationOptions
+from manyheads.decoding.splitting import Splitter
 from manyheads.errors import ManyheadsError
 from manyheads.inspection.beam_tree import BeamTree, BeamWatcher, Leaf
 from manyheads.inspection.kinds import Kind, attention_names
 from manyheads.inspection.states import record_states
-from manyheads.inspection.steps import Done, Step, greedy_steps
+from manyheads.inspection.steps import Done, Step, decoding_steps
 from manyheads.inspection.views import Array, Everything
 from manyheads.models.interface import Tokens
 from manyheads.runs.folder import RunFolder
@@ -37,23 +38,48 @@ class Translating:
         recipe = run.recipe()
         self._options = TranslationOptions.from_recipe(recipe)
         self._languages = Languages(recipe.data, self._tokenizers.source)
+        self._splitter = Splitter.from_recipe(recipe, self._tokenizers.source, self._languages)
         self._best = lru_cache(REMEMBERED)(self._search)
 
-    def everything(
-        self, text: str, *, beam: int | None = None, target: str | None = None, to: str | None = None
-    ) -> Everything:
-        """Return all there is to see of a text and its translation, or of a text and a given target."""
-        source = self._source(text, to)
-        if target is None:
-            return self._look(text, source, self._best(tuple(source[:-1]), beam))
-        return self._look(text, source, self._forced(source, target))
+    def sentences(self, text: str, *, to: str | None = None) -> list[str]:
+        """Return what is translated of a text, one after the other."""
+        found = self._splitter.outline(text, longest=self._options.split_above, to=to)
+        return [one for one in found.sentences if self._splitter.is_translated(one)]
 
-    def steps(self, text: str, *, candidates: int, to: str | None = None) -> Iterator[Step | Done]:
-        """Return an iterator over the steps of greedy search."""
+    def everything(
+        self,
+        text: str,
+        *,
+        sentence: int = 0,
+        beam: int | None = None,
+        target: str | None = None,
+        tokens: Sequence[int] | None = None,
+        to: str | None = None,
+    ) -> Everything:
+        """Return all there is to see of a sentence and its translation, or of a text and a given target."""
+        if target is not None:
+            source = self._ids(text, self._languages.target(text, to))
+            written = [*self._tokenizers.target.encode(target), self._engine.special.end]
+            return self._look(text, source, self._forced(source, written))
+        read, source = self._sentence(text, sentence, to)
+        return self._look(
+            read, source, self._best(tuple(source[:-1]), beam) if tokens is None else self._forced(source, tokens)
+        )
+
+    def steps(
+        self,
+        text: str,
+        *,
+        candidates: int,
+        sentence: int = 0,
+        tokens: Sequence[int] | None = None,
+        to: str | None = None,
+    ) -> Iterator[Step | Done]:
+        """Return an iterator over the steps of greedy search, or of a given translation."""
         if candidates < 1:
             raise ManyheadsError("must be at least 1.", where="candidates")
-        source = self._source(text, to)
-        return greedy_steps(
+        _, source = self._sentence(text, sentence, to)
+        return decoding_steps(
             self._engine.model,
             self._batch(source),
             special=self._engine.special,
@@ -62,12 +88,14 @@ class Translating:
             tokenizer=self._tokenizers.target,
             source_tokens=self._tokenizers.source.pieces(source),
             candidates=candidates,
+            tokens=tokens,
         )
 
-    def beam(self, text: str, *, beam: int | None, to: str | None = None) -> BeamTree:
+    def beam(self, text: str, *, beam: int | None, sentence: int = 0, to: str | None = None) -> BeamTree:
         """Return a beam search as a tree."""
         options = self._options.changed({"beam": beam})
-        source, special, watcher = self._source(text, to), self._engine.special, BeamWatcher()
+        special, watcher = self._engine.special, BeamWatcher()
+        _, source = self._sentence(text, sentence, to)
         (found,) = beam_search(
             self._engine.model,
             self._batch(source),
@@ -86,13 +114,23 @@ class Translating:
         nodes = watcher.nodes(found[0].tokens, names, names[special.start])
         return BeamTree(leaves[0].text, options.beam, nodes, leaves)
 
-    def _source(self, text: str, to: str | None = None) -> list[int]:
-        """Return the ids of a text, its tag and the end token included; there must be something to look at."""
+    def _sentence(self, text: str, number: int, to: str | None) -> tuple[str, list[int]]:
+        """Return one sentence of a text and its ids; there must be something to look at."""
+        found = self.sentences(text, to=to)
+        if not found:
+            what = "a text without letters" if text.strip() else "an empty text"
+            raise ManyheadsError(f"there is nothing to look at in {what}.", where="text")
+        if not 0 <= number < len(found):
+            has = "one sentence" if len(found) == 1 else f"sentences 0 to {len(found) - 1}"
+            raise ManyheadsError(f"there is no sentence {number}.", where="sentence", cure=f"This text has {has}.")
+        return found[number], self._ids(found[number], self._languages.target(text, to))
+
+    def _ids(self, text: str, target: str | None) -> list[int]:
+        """Return the ids of a text, the tag of the language to write and the end token included."""
         ids = self._tokenizers.source.encode(text)
         if not ids:
             raise ManyheadsError("there is nothing to look at in an empty text.", where="text")
-        tag = self._languages.tag_ids(self._languages.target(text, to))
-        return [*tag, *ids, self._engine.special.end]
+        return [*self._languages.tag_ids(target), *ids, self._engine.special.end]
 
     def _batch(self, source: Sequence[int]) -> Tokens:
         """Return one source as a batch [1, S]."""
@@ -106,11 +144,12 @@ class Translating:
         """Return the best hypothesis for a source without its end token."""
         return self._engine.search([source], self._options.changed({"beam": beam}))[0][0]
 
-    def _forced(self, source: Sequence[int], target: str) -> Hypothesis:
-        """Return a given target as if it had been found."""
-        special, ids = self._engine.special, self._tokenizers.target.encode(target)
-        (likely,) = self._engine.score([source[:-1]], [ids])
-        return make_hypothesis([*ids, special.end], sum(likely), end=special.end, penalty=self._options.penalty)
+    def _forced(self, source: Sequence[int], tokens: Sequence[int]) -> Hypothesis:
+        """Return given tokens as if they had been found."""
+        end = self._engine.special.end
+        written = [token for token in tokens if token != end]
+        (likely,) = self._engine.score([source[:-1]], [written])  # the end is scored too, even if there is none
+        return make_hypothesis(list(tokens), sum(likely[: len(tokens)]), end=end, penalty=self._options.penalty)
 
     @torch.inference_mode()
     def _look(self, text: str, source: list[int], best: Hypothesis) -> Everything:

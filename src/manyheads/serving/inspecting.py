@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, overload
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response, StreamingResponse
@@ -17,7 +18,6 @@ from manyheads.serving.service import Service
 from manyheads.serving.worker import Worker
 
 if TYPE_CHECKING:
-    from manyheads.inspection.inspector import Inspector
     from manyheads.inspection.kinds import Kind
 
 KINDS: tuple[Kind, ...] = ("encoder", "decoder", "cross")
@@ -29,10 +29,44 @@ RECORD = schemas.answers({"type": "object"})
 def inspecting(service: Service) -> APIRouter:
     """Return the endpoints that look inside."""
     router = APIRouter(tags=["inspect"])
-    for add in (_add_attention, _add_beam, _add_steps):
+    for add in (_add_sentences, _add_attention, _add_beam, _add_steps):
         add(router, service)
     _add_positions(router)
     return router
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The sentence that is looked into, who works in its direction, and how many candidates its translation had."""
+
+    sentence: str
+    worker: Worker
+    candidates: int
+
+    @property
+    def to(self) -> str | None:
+        """The language to translate into, for a run that has to be told."""
+        return self.worker.direction.to
+
+    async def tokens(self) -> list[int]:
+        """Return the tokens of the translation that is served, by whichever engine."""
+        return await self.worker.tokens(self.sentence, candidates=self.candidates)
+
+
+def _add_sentences(router: APIRouter, service: Service) -> None:
+    """Add `/sentences`: what can be looked into."""
+    admission = service.admission
+
+    @router.post(
+        "/sentences",
+        responses=schemas.answers(schemas.record({"sentences": schemas.list_of({"type": "string"})})),
+        openapi_extra=schemas.inspect_body(service.directions, service.options),
+    )
+    async def sentences(request: Request) -> dict[str, list[str]]:
+        """Split a text into the sentences that are translated, each of which can be looked into."""
+        async with admission.admitted(request) as fields:
+            worker, text = _asked(service, fields, request.state.facts)
+            return {"sentences": await admission.attended(request, worker.sentences(text))}
 
 
 def _add_attention(router: APIRouter, service: Service) -> None:
@@ -51,15 +85,19 @@ def _add_attention(router: APIRouter, service: Service) -> None:
     async def inspect(request: Request) -> Response:
         """Return the attention weights of one layer, every head, for one sentence and its translation."""
         async with admission.admitted(request) as fields:
-            worker, text = _asked(service, fields, request.state.facts)
             kind, layer = _kind(fields), _within(fields, "layer", 0, 0, MOST_LAYERS)
 
-            def look(inspector: Inspector) -> Response:
-                """Look at the weights."""
-                to, beam = worker.direction.to, service.options.beam
-                return _answer(inspector.attention(text, kind=kind, layer=layer, beam=beam, to=to).to_json())
+            async def look() -> Response:
+                """Look at the weights of the translation that is served."""
+                one = await _subject(service, fields, request.state.facts)
+                tokens = await one.tokens()
+                return await one.worker.look(
+                    lambda inspector: _answer(
+                        inspector.attention(one.sentence, kind=kind, layer=layer, tokens=tokens, to=one.to).to_json()
+                    )
+                )
 
-            return await admission.attended(request, worker.look(look))
+            return await admission.attended(request, look())
 
 
 def _add_beam(router: APIRouter, service: Service) -> None:
@@ -70,20 +108,26 @@ def _add_beam(router: APIRouter, service: Service) -> None:
         "/beam",
         responses=RECORD,
         openapi_extra=_request_body(
-            service, beam=schemas.number("Hypotheses kept at each step.", minimum=1, maximum=MOST_BEAM, default=4)
+            service,
+            beam=schemas.number(
+                "Hypotheses kept at each step; by default as many as for the translation.", minimum=1, maximum=MOST_BEAM
+            ),
         ),
     )
     async def beam(request: Request) -> Response:
         """Return the beam search for one sentence as a tree."""
         async with admission.admitted(request) as fields:
-            worker, text = _asked(service, fields, request.state.facts)
-            width = _within(fields, "beam", 4, 1, MOST_BEAM)
+            width = _within(fields, "beam", None, 1, MOST_BEAM)
 
-            def look(inspector: Inspector) -> Response:
+            async def look() -> Response:
                 """Look at the search."""
-                return _answer(inspector.beam(text, beam=width, to=worker.direction.to).to_json())
+                one = await _subject(service, fields, request.state.facts)
+                wide = width or one.worker.beam(one.candidates)
+                return await one.worker.look(
+                    lambda inspector: _answer(inspector.beam(one.sentence, beam=wide, to=one.to).to_json())
+                )
 
-            return await admission.attended(request, worker.look(look))
+            return await admission.attended(request, look())
 
 
 def _add_steps(router: APIRouter, service: Service) -> None:
@@ -100,12 +144,14 @@ def _add_steps(router: APIRouter, service: Service) -> None:
         ),
     )
     async def steps(request: Request) -> StreamingResponse:
-        """Decode one sentence greedily and stream each step as a line of JSON."""
+        """Decode the translation of one sentence once more and stream each step as a line of JSON."""
         async with admission.admitted(request) as fields:
-            worker, text = _asked(service, fields, request.state.facts)
-            candidates = _within(fields, "candidates", 5, 1, MOST_CANDIDATES)
-            to = worker.direction.to
-            found = worker.watch(lambda inspector: inspector.steps(text, candidates=candidates, to=to))
+            shown = _within(fields, "candidates", 5, 1, MOST_CANDIDATES)
+            one = await admission.attended(request, _subject(service, fields, request.state.facts))
+            tokens = await admission.attended(request, one.tokens())
+            found = one.worker.watch(
+                lambda inspector: inspector.steps(one.sentence, candidates=shown, tokens=tokens, to=one.to)
+            )
             # What is wrong from the beginning is told with a status, not in a line.
             first = await admission.attended(request, _next(found))
         return StreamingResponse(_lines(first, found, service.options.request_seconds), media_type=NDJSON)
@@ -124,20 +170,42 @@ def _add_positions(router: APIRouter) -> None:
 
 
 def _request_body(service: Service, **more: schemas.Schema) -> schemas.Schema:
-    """Describe what a request has: a sentence, a direction, and what else is named."""
-    return schemas.inspect_body(service.directions, service.options, **more)
+    """Describe what a request has: a text, a direction, which sentence, and what else is named."""
+    options = service.options
+    which = schemas.number("Which sentence of the text, from 0.", minimum=0, maximum=options.char_limit, default=0)
+    alternatives = schemas.number(
+        "Alternatives that the translation was asked for with, since they can widen the beam.",
+        minimum=0,
+        maximum=options.alternatives_limit,
+        default=0,
+    )
+    return schemas.inspect_body(service.directions, options, sentence=which, alternatives=alternatives, **more)
 
 
 def _asked(service: Service, fields: Fields, facts: dict[str, Any]) -> tuple[Worker, str]:
     """Return who works in the direction asked for, and the text to be looked into."""
     text = fields.text("q")
-    if len(text) > service.options.inspect_limit:
-        raise too_long(len(text), service.options.inspect_limit)
+    service.check_size([text])
     direction = service.directions.find(fields.text("source"), fields.text("target"))
     facts |= {"direction": str(direction), "characters": len(text)}
     if service.options.log_texts:
         facts["q"] = text
     return service.worker(direction), text
+
+
+async def _subject(service: Service, fields: Fields, facts: dict[str, Any]) -> Subject:
+    """Return the sentence to be looked into."""
+    worker, text = _asked(service, fields, facts)
+    number = _within(fields, "sentence", 0, 0, service.options.char_limit)
+    candidates = 1 + _within(fields, "alternatives", 0, 0, service.options.alternatives_limit)
+    sentences = await worker.sentences(text)
+    if not sentences:
+        raise Refusal(400, "Invalid request: a text without letters is not translated, so there is nothing to look at")
+    if number >= len(sentences):
+        raise Refusal(400, f"Invalid request: there is no sentence {number}, the last one is {len(sentences) - 1}")
+    if len(sentences[number]) > service.options.inspect_limit:
+        raise too_long(len(sentences[number]), service.options.inspect_limit)
+    return Subject(sentences[number], worker, candidates)
 
 
 def _kind(fields: Fields) -> Kind:
@@ -149,9 +217,15 @@ def _kind(fields: Fields) -> Kind:
     raise Refusal(400, f"Invalid request: kind parameter must be one of {', '.join(KINDS)}")
 
 
-def _within(fields: Fields, name: str, default: int, least: int, most: int) -> int:
-    """Return a number between two others."""
-    value = fields.number(name, default)
+@overload
+def _within(fields: Fields, name: str, default: int, least: int, most: int) -> int: ...
+@overload
+def _within(fields: Fields, name: str, default: None, least: int, most: int) -> int | None: ...
+def _within(fields: Fields, name: str, default: int | None, least: int, most: int) -> int | None:
+    """Return a number between two others, or the default."""
+    if default is None and fields.values.get(name) is None:
+        return None
+    value = fields.number(name, default or 0)
     if not least <= value <= most:
         raise Refusal(400, f"Invalid request: {name} parameter must be from {least} to {most}")
     return value

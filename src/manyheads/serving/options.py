@@ -31,7 +31,7 @@ class ServerOptions(BaseModel):
     sentence_limit: CountOrZero = Field(
         0, description="Characters in a sentence; a longer one is cut. 0 leaves that to each run's longest input."
     )
-    inspect_limit: Count = Field(300, description="Characters in a text to be looked into.")
+    inspect_limit: Count = Field(300, description="Characters in a sentence to be looked into.")
     alternatives_limit: CountOrZero = Field(7, description="Alternatives to one translation.")
     body_limit: Count = Field(1_000_000, description="Bytes in the body of one request.")
     concurrency: Count = Field(128, description="Requests worked on at once; more are answered with 503.")

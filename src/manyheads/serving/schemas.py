@@ -126,9 +126,9 @@ def detect_body(options: ServerOptions) -> Schema:
 
 
 def inspect_body(directions: Directions, options: ServerOptions, **more: Schema) -> Schema:
-    """Return the body of an endpoint that looks into the translation of one sentence."""
+    """Return the body of an endpoint that looks into the translation of a text, one sentence at a time."""
     properties = {
-        "q": text("Sentence to look into.", minLength=1, maxLength=options.inspect_limit),
+        "q": text("Text to look into.", minLength=1, maxLength=options.char_limit),
         "source": text("Source language.", enum=directions.sources),
         "target": text("Target language.", enum=directions.targets),
         **more,

@@ -20,7 +20,7 @@ from manyheads.decoding.translator import Translation, Translator
 from manyheads.errors import ManyheadsError
 from manyheads.serving.batcher import Batcher
 from manyheads.serving.directions import Direction
-from manyheads.serving.documents import Document, Text
+from manyheads.serving.documents import Document, PlainText, Text
 from manyheads.serving.logs import write
 from manyheads.serving.metrics import Meter
 from manyheads.serving.options import ServerOptions
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 Thing = TypeVar("Thing")
+REMEMBERED = 64  # translations that were looked into
 LOOKERS = 16  # requests to look inside that may wait for one model; each takes the whole model for a while
 
 
@@ -78,7 +79,14 @@ class Worker:
             queue_limit=options.queue_limit,
             observe=partial(meter.batch, str(direction)),
         )
+        self._looked_at: dict[tuple[str, int], list[int]] = {}
         meter.waiting.labels(str(direction)).set_function(lambda: self._batcher.length)
+
+    async def sentences(self, text: str) -> list[str]:
+        """Return the sentences of a text that the model translates."""
+        (document,) = await self.take_apart([PlainText(text)])
+        splitter = self.model.translator.value.splitter
+        return [one for one in document.sentences if splitter.is_translated(one)]
 
     async def take_apart(self, texts: Sequence[Text]) -> list[Document]:
         """Find the sentences of texts, in a thread: long ones take a while."""
@@ -98,6 +106,20 @@ class Worker:
             return []
         await self.model.translator.ready()
         return await self._batcher.translate(sentences, candidates=candidates)
+
+    async def tokens(self, sentence: str, *, candidates: int) -> list[int]:
+        """Return the tokens of a sentence's translation; whoever looks at one layer after the other waits once."""
+        asked = sentence, candidates
+        if asked not in self._looked_at:
+            (found,) = await self.translate([sentence], candidates=candidates)
+            if len(self._looked_at) >= REMEMBERED:
+                del self._looked_at[next(iter(self._looked_at))]
+            self._looked_at[asked] = found.candidates[0].tokens if found.candidates else []
+        return self._looked_at[asked]
+
+    def beam(self, candidates: int) -> int:
+        """Return how wide the beam is for this number of candidates, once the translator is loaded."""
+        return max(self._options.beam or self.model.translator.value.options.beam, candidates)
 
     async def look(self, ask: Callable[[Inspector], Result]) -> Result:
         """Ask the inspector something; one after the other, in a thread of its own."""
@@ -136,13 +158,12 @@ class Worker:
     def _translate(self, sentences: list[str], candidates: int) -> list[Translation]:
         """Translate a batch (in the batcher's thread)."""
         translator = self.model.translator.value
-        beam = self._options.beam or translator.options.beam
         with self.model.turn:
             return translator.translations(
                 sentences,
                 to=self.direction.to,
                 n_best=candidates,
-                beam=max(beam, candidates),
+                beam=self.beam(candidates),
                 batch_sentences=self._options.batch_sentences,
                 split_above=0,  # these are sentences already
             )

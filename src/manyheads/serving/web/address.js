@@ -32,7 +32,7 @@ function oneOf(text, allowed, otherwise) {
 
 /**
  * Read the state out of a fragment; whatever does not fit is what it would be without.
- * Layers and heads count from 1 in an address, as they do on the page.
+ * Layers, heads and sentences count from 1 in an address, as they do on the page.
  * @param {string} fragment
  * @returns {Partial<import("./store.js").State>}
  */
@@ -50,6 +50,7 @@ export function readAddress(fragment) {
     token: /^[qk]\d{1,4}$/.test(fields.get("token") ?? "") ? fields.get("token") : INITIAL.token,
     beam: counted(fields.get("beam"), 1, 8, INITIAL.beam),
     step: counted(fields.get("step"), 1, 9999, INITIAL.step),
+    sentence: counted(fields.get("sentence"), 1, 9999, INITIAL.sentence + 1) - 1,
   };
 }
 
@@ -64,6 +65,7 @@ export function writeAddress(state) {
     if (state[key] !== INITIAL[key]) fields.set(key, state[key]);
   }
   if (state.layer !== INITIAL.layer) fields.set("layer", state.layer + 1);
+  if (state.sentence !== INITIAL.sentence) fields.set("sentence", state.sentence + 1);
   if (state.head !== null) fields.set("head", state.head + 1);
   return fields.size ? `#${fields}` : "";
 }
@@ -74,7 +76,7 @@ export function writeAddress(state) {
  */
 export function keepAddress(store) {
   let waiting = 0;
-  const keys = ["q", "source", "target", "view", "kind", "layer", "head", "token", "beam", "step"];
+  const keys = ["q", "source", "target", "view", "kind", "layer", "head", "token", "beam", "step", "sentence"];
   store.on(keys, () => {
     clearTimeout(waiting);
     waiting = setTimeout(() => {

@@ -1,5 +1,14 @@
 /** The HTTP interface of the server. Every fault becomes an `ApiError` whose message is a sentence for the reader. */
 
+/**
+ * @typedef {object} Subject the sentence of a text that a view shows, with what its translation was asked for with
+ * @property {string} q the whole text
+ * @property {string} source
+ * @property {string} target
+ * @property {number} sentence from 0
+ * @property {number} alternatives
+ */
+
 /** A fault that can be shown as it is. */
 export class ApiError extends Error {}
 
@@ -82,34 +91,40 @@ export function createApi(key) {
 
     /**
      * Translate one text.
-     * @param {{q: string, source: string, target: string}} text
-     * @param {number} alternatives
+     * @param {{q: string, source: string, target: string, alternatives: number}} text
      * @param {AbortSignal} signal
      * @returns {Promise<object>}
      */
-    translate: async ({ q, source, target }, alternatives, signal) =>
-      (await post("translate", { q, source, target, format: "text", alternatives }, signal)).json(),
+    translate: async (text, signal) => (await post("translate", { ...text, format: "text" }, signal)).json(),
+
+    /**
+     * Fetch the sentences of a text that the views can show.
+     * @param {{q: string, source: string, target: string}} text
+     * @param {AbortSignal} signal
+     * @returns {Promise<string[]>}
+     */
+    sentences: async ({ q, source, target }, signal) =>
+      (await (await post("sentences", { q, source, target }, signal)).json()).sentences,
 
     /**
      * Fetch the attention of one layer.
-     * @param {{q: string, source: string, target: string}} text
+     * @param {Subject} subject
      * @param {string} kind
      * @param {number} layer
      * @param {AbortSignal} signal
      * @returns {Promise<object>}
      */
-    inspect: async ({ q, source, target }, kind, layer, signal) =>
-      (await post("inspect", { q, source, target, kind, layer }, signal)).json(),
+    inspect: async (subject, kind, layer, signal) => (await post("inspect", { ...subject, kind, layer }, signal)).json(),
 
     /**
-     * Stream greedy decoding, one step at a time.
-     * @param {{q: string, source: string, target: string}} text
+     * Stream the decoding of the translation, one step at a time.
+     * @param {Subject} subject
      * @param {number} candidates
      * @param {AbortSignal} signal
      * @yields {object}
      */
-    async *steps({ q, source, target }, candidates, signal) {
-      for await (const line of jsonLines(await post("steps", { q, source, target, candidates }, signal))) {
+    async *steps(subject, candidates, signal) {
+      for await (const line of jsonLines(await post("steps", { ...subject, candidates }, signal))) {
         if (line.error) throw new ApiError(line.error);
         yield line;
       }
@@ -117,13 +132,13 @@ export function createApi(key) {
 
     /**
      * Fetch the beam.
-     * @param {{q: string, source: string, target: string}} text
-     * @param {number} beam
+     * @param {Subject} subject
+     * @param {number} beam its width; 0 takes that of the translation
      * @param {AbortSignal} signal
      * @returns {Promise<object>}
      */
-    beam: async ({ q, source, target }, beam, signal) =>
-      (await post("beam", { q, source, target, beam }, signal)).json(),
+    beam: async (subject, beam, signal) =>
+      (await post("beam", beam ? { ...subject, beam } : subject, signal)).json(),
 
     /**
      * Fetch the sinusoids and their dot products.

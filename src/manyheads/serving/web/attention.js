@@ -6,6 +6,7 @@ import { createLoader } from "./loading.js";
 import { createMatrix } from "./matrix.js";
 import { createMultiples } from "./multiples.js";
 import { percent, quoted } from "./pieces.js";
+import { subjectOf } from "./sentences.js";
 import { attentionOf, greatest, placeOf, tableFor, weightsAt } from "./weights.js";
 
 const KINDS = [
@@ -174,12 +175,12 @@ export function createAttentionView(store, api, root) {
       clear();
       return;
     }
-    const { q, source, target } = translated;
-    loader.run(JSON.stringify([q, source, target, kind, layer]),
-      async (signal) => show(await api.inspect(translated, kind, layer, signal)), clear);
+    const subject = subjectOf(store.get());
+    loader.run(JSON.stringify([subject, kind, layer]),
+      async (signal) => show(await api.inspect(subject, kind, layer, signal)), clear);
   }
 
-  store.on(["view", "translated", "kind", "layer"], refresh);
+  store.on(["view", "translated", "sentence", "kind", "layer"], refresh);
   store.on(["head", "token"], emphasise);
   store.on(["look"], () => [lines, matrix, multiples].forEach((part) => part.draw()));
   refresh();

@@ -3,6 +3,7 @@
 import { make } from "./dom.js";
 import { createLoader } from "./loading.js";
 import { scored } from "./pieces.js";
+import { subjectOf } from "./sentences.js";
 import { drawTree } from "./tree.js";
 
 const EMPTY = "Type a sentence above, and see which translations the search weighed.";
@@ -47,8 +48,7 @@ function makeLegend() {
 export function createBeamView(store, api, root) {
   const loader = createLoader(root);
   const empty = make("p", { class: "empty", text: EMPTY });
-  const options = WIDTHS.map((beam) => make("option", { value: beam, text: String(beam) }));
-  const width = make("select", { id: "beam-width" }, ...options);
+  const width = make("select", { id: "beam-width" });
   const stage = make("div", { class: "stage card", tabindex: 0, role: "region", "aria-label": "Tree of the search" });
   const body = make("tbody");
   const head = make("thead", {}, make("tr", {}, ...["Hypothesis", "Score", "Log-probability"].map((text, at) =>
@@ -63,17 +63,28 @@ export function createBeamView(store, api, root) {
    * Show an answer of the server.
    * @param {object} answer
    */
-  function show({ nodes, hypotheses }) {
+  function show({ beam, nodes, hypotheses }) {
+    showWidth(beam);
     const tree = drawTree(nodes);
     stage.replaceChildren(tree.element);
     body.replaceChildren(...hypothesisRows(hypotheses, tree));
     content.hidden = false;
   }
 
+  /**
+   * Show how wide the beam is, also where that is none of the usual widths.
+   * @param {number} beam
+   */
+  function showWidth(beam) {
+    const usual = WIDTHS.includes(beam) ? WIDTHS : [...WIDTHS, beam].sort((one, other) => one - other);
+    width.replaceChildren(...usual.map((one) => make("option", { value: one, text: String(one) })));
+    width.value = beam;
+  }
+
   /** Fetch the beam, if the view is open. */
   function refresh() {
     const { view, translated, beam } = store.get();
-    width.value = beam;
+    if (beam) showWidth(beam);
     if (view !== "beam") return;
     empty.hidden = translated !== null;
     if (!translated) {
@@ -81,11 +92,12 @@ export function createBeamView(store, api, root) {
       content.hidden = true;
       return;
     }
-    loader.run(JSON.stringify([translated.q, translated.source, translated.target, beam]),
-      async (signal) => show(await api.beam(translated, beam, signal)), () => (content.hidden = true));
+    const subject = subjectOf(store.get());
+    loader.run(JSON.stringify([subject, beam]),
+      async (signal) => show(await api.beam(subject, beam, signal)), () => (content.hidden = true));
   }
 
   width.addEventListener("change", () => store.set({ beam: Number(width.value) }));
-  store.on(["view", "translated", "beam"], refresh);
+  store.on(["view", "translated", "sentence", "beam"], refresh);
   refresh();
 }

@@ -5,6 +5,7 @@ import { createApi } from "./api.js";
 import { createAttentionView } from "./attention.js";
 import { createBeamView } from "./beam.js";
 import { createPositionsView } from "./positions.js";
+import { createSentenceChoice } from "./sentences.js";
 import { createStepsView } from "./steps.js";
 import { INITIAL, createStore } from "./store.js";
 import { createTabs } from "./tabs.js";
@@ -24,6 +25,7 @@ const api = createApi(() => keys.api);
 
 createThemeSwitch(store, find("theme"));
 createTabs(store, find("tabs"));
+createSentenceChoice(store, api, find("sentences"));
 createAttentionView(store, api, find("view-attention"));
 createStepsView(store, api, find("view-steps"));
 createBeamView(store, api, find("view-beam"));

@@ -6,6 +6,7 @@ import { oncePerFrame, sharpContext } from "./frame.js";
 import { paintCells, tableOf } from "./heatmap.js";
 import { createLoader } from "./loading.js";
 import { percent, quoted, running, shown } from "./pieces.js";
+import { subjectOf } from "./sentences.js";
 
 const EMPTY = "Type a sentence above, and watch it being translated token by token.";
 const SHADES = "Words: the strongest of all heads. Below: a row for each head, a column for each token.";
@@ -171,9 +172,10 @@ export function createStepsView(store, api, root) {
       clear();
       return;
     }
-    loader.run(JSON.stringify([translated.q, translated.source, translated.target]), async (signal) => {
+    const subject = subjectOf(store.get());
+    loader.run(JSON.stringify(subject), async (signal) => {
       clear();
-      for await (const line of api.steps(translated, CANDIDATES, signal)) {
+      for await (const line of api.steps(subject, CANDIDATES, signal)) {
         if (line.done) break;
         steps.push(line);
         content.hidden = false;
@@ -189,7 +191,7 @@ export function createStepsView(store, api, root) {
   controls.play.addEventListener("click", () => (playing ? pause() : play()));
   controls.slider.addEventListener("input", () => [pause(), go(Number(controls.slider.value))]);
   new ResizeObserver(draw).observe(heads);
-  store.on(["view", "translated"], refresh);
+  store.on(["view", "translated", "sentence"], refresh);
   store.on(["step", "look"], draw);
   refresh();
 }

@@ -8,6 +8,7 @@
  * @property {string} text
  * @property {number} [score]
  * @property {{text: string, score: number|undefined}[]} alternatives
+ * @property {number} candidates how many alternatives were asked for, which decides how wide the beam was
  * @property {{language: string, confidence: number}|null} detected
  */
 
@@ -21,7 +22,8 @@
  * @property {number} layer from 0
  * @property {number|null} head from 0; null stands for all of them
  * @property {string} token the chosen token, such as "q3" (fourth query), "k0" (first key) or ""
- * @property {number} beam width of the beam
+ * @property {number} beam width of the beam; 0 is that of the translation
+ * @property {number} sentence which sentence the views show, from 0
  * @property {number} step from 1
  * @property {Translated|null} translated
  * @property {string} look what changes colours: theme and system preference
@@ -37,7 +39,8 @@ export const INITIAL = {
   layer: 0,
   head: null,
   token: "",
-  beam: 4,
+  beam: 0,
+  sentence: 0,
   step: 1,
   translated: null,
   look: "",

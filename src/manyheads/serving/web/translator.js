@@ -10,7 +10,7 @@ const ALTERNATIVES = 3;
 
 /**
  * Turn an answer of `/translate` into what the store keeps.
- * @param {{q: string, source: string, target: string}} asked
+ * @param {{q: string, source: string, target: string, alternatives: number}} asked
  * @param {object} answer
  * @returns {import("./store.js").Translated}
  */
@@ -23,6 +23,7 @@ function translatedOf(asked, answer) {
     text: answer.translatedText,
     score: answer.score,
     alternatives: (answer.alternatives ?? []).map((text, at) => ({ text, score: answer.alternativeScores?.[at] })),
+    candidates: asked.alternatives,
     detected,
   };
 }
@@ -135,9 +136,9 @@ export function createTranslator(store, api, root, onKey) {
       store.set({ translated: null });
       return;
     }
-    const asked = { q, source, target };
+    const asked = { q, source, target, alternatives: most };
     loader.run(JSON.stringify(asked), async (signal) => {
-      const answer = await api.translate(asked, most, signal);
+      const answer = await api.translate(asked, signal);
       store.set({ translated: translatedOf(asked, answer) });
     }, () => store.set({ translated: null }));
   }
@@ -151,7 +152,7 @@ export function createTranslator(store, api, root, onKey) {
   function take() {
     clearTimeout(waiting);
     waiting = 0;
-    store.set({ q: parts.input.value, token: "", step: 1 });
+    store.set({ q: parts.input.value, token: "", step: 1, sentence: 0 });
   }
 
   parts.input.addEventListener("input", (event) => {
@@ -172,7 +173,7 @@ export function createTranslator(store, api, root, onKey) {
   });
   parts.swap.addEventListener("click", () => {
     const { source, target, text } = store.get().translated ?? { ...store.get(), text: parts.input.value };
-    store.set({ source: target, target: source, q: text, token: "", step: 1 });
+    store.set({ source: target, target: source, q: text, token: "", step: 1, sentence: 0 });
   });
   store.on(["source", "target"], showLanguages);
   store.on(["q", "translated", "source", "target"], showTranslation);
