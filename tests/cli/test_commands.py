@@ -21,6 +21,7 @@ from manyheads.config.data import CorpusSettings
 from manyheads.config.recipe import load_recipe, parse_recipe
 from manyheads.data.corpora import open_corpus
 from manyheads.runs.weights import read_weights
+from manyheads.training import costs
 
 Command = Callable[..., Any]
 
@@ -476,6 +477,21 @@ def test_describe_a_recipe(command: Command, sprint: Callable[..., Path]):
     assert large["parameters"] - small["parameters"] > 16 * 1000
     assert large["flops_per_update"] > 1.5 * small["flops_per_update"]
     assert small["training_flops"] == small["flops_per_update"] * small["steps"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0.2, "less than 1 s on"), (40, "40 s on"), (90, "1 min 30 s on"), (7200, "2 h 00 min on")]
+)
+def test_describe_tells_times_in_units_that_suit_them(
+    command: Command, sprint: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, seconds: float, words: str
+):
+    recipe = sprint()
+    flops = json.loads(command("describe", recipe, "--json").out)["training_flops"]
+    peak = flops / seconds / costs.UTILISATION
+    monkeypatch.setattr(costs, "matrix_product_peak", lambda: peak)
+    said = command("describe", recipe).out
+    assert f" {words} this computer" in said
+    assert " hours" not in said
 
 
 def test_describe_says_what_it_assumes(command: Command, sprint: Callable[..., Path]):

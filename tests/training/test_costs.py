@@ -109,6 +109,12 @@ def test_hours_are_flops_over_speed():
     assert (found.assumed_utilisation, found.measured_peak) == (costs.UTILISATION, 1e9)
 
 
+@pytest.mark.parametrize(("threads", "words"), [(1, "with 1 thread,"), (2, "with 2 threads,")])
+def test_threads_are_counted_in_the_right_number(monkeypatch, threads, words):
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    assert words in count(recipe()).machines[0].name
+
+
 def test_vocabularies_come_from_the_recipe():
     given = recipe().model_copy(update={"tokenizer": TokenizerSettings(vocabulary=123)})
     assert (config_for(given).source_vocabulary, config_for(given).target_vocabulary) == (123, 123)

@@ -413,6 +413,8 @@ def test_a_run_can_be_started_from_its_own_recipe(make: Make):
         (3599, "59 min 59 s"),
         (3600, "1 h 00 min"),
         (90_000, "25 h 00 min"),
+        (360_000, "100 h"),
+        (3_600_000, "1,000 h"),
     ],
 )
 def test_times_are_told_as_people_say_them(seconds: float, text: str):

@@ -51,6 +51,13 @@ def _vocabulary(config: ModelConfig, *, assumed: bool) -> str:
     return f"{config.source_vocabulary:,} source and {config.target_vocabulary:,} target pieces{guess}"
 
 
+def _time(seconds: float) -> str:
+    """Return an expected time in the units that suit it."""
+    from manyheads.training.progress import duration
+
+    return duration(round(seconds)) if seconds >= 1 else "less than 1 s"
+
+
 def _print(name: str, costs: Costs, vocabulary: str) -> None:
     """Print the costs as a short table."""
     rows = [
@@ -65,7 +72,7 @@ def _print(name: str, costs: Costs, vocabulary: str) -> None:
     ]
     peak = f"{costs.measured_peak / 1e9:,.0f} GFLOPS"
     rows += [("utilisation", f"{costs.assumed_utilisation:.0%} of peak assumed; the peak measured here is {peak}")]
-    rows += [("expected time", f"{machine.hours:,.1f} hours on {machine.name}") for machine in costs.machines]
+    rows += [("expected time", f"{_time(3600 * machine.hours)} on {machine.name}") for machine in costs.machines]
     typer.echo(name)
     for label, value in rows:
         typer.echo(f"  {label:<18}{value}")

@@ -91,7 +91,8 @@ def count_costs(recipe: Recipe, config: ModelConfig) -> Costs:
     parameters = sum(parameter.numel() for parameter in model.parameters())
     total = float(per_update) * settings.steps
     peak = matrix_product_peak()
-    here = f"this computer with {torch.get_num_threads()} threads"
+    threads = torch.get_num_threads()
+    here = f"this computer with {threads} thread{'' if threads == 1 else 's'}"
     return Costs(
         parameters=parameters,
         trainable_parameters=sum(one.numel() for one in model.parameters() if one.requires_grad),

@@ -15,14 +15,15 @@ from manyheads.training.validation import Findings
 
 
 def duration(seconds: float) -> str:
-    """Return a time as people say it: 45 s, 12 min, 3 h 20 min."""
+    """Return a time in the units that suit it: 45 s, 12 min 30 s, 3 h 20 min, 4,072 h."""
     whole = int(seconds)
     if whole < 60:
         return f"{whole} s"
     minutes = whole // 60
     if minutes < 60:
         return f"{minutes} min {whole % 60:02d} s"
-    return f"{minutes // 60} h {minutes % 60:02d} min"
+    hours = minutes // 60
+    return f"{hours} h {minutes % 60:02d} min" if hours < 100 else f"{hours:,} h"
 
 
 class Reporter:
