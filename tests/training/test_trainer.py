@@ -16,6 +16,7 @@ from manyheads.config.schema import Recipe
 from manyheads.errors import ManyheadsError
 from manyheads.metrics.scores import Score
 from manyheads.runs.folder import RunFolder
+from manyheads.training import progress
 from manyheads.training.checkpoint import load_checkpoint
 from manyheads.training.learner import step_seed
 from manyheads.training.objectives import TensorBatch, TranslationObjective
@@ -58,8 +59,10 @@ Make = Callable[..., Trainer]
 def make(sprint: Callable[..., Path], tmp_path: Path) -> Make:
     """`make({"training.steps": 3})` returns a trainer of the quick recipe, in the test's own run folder."""
 
-    def trainer(changes: dict[str, Any] | None = None, *, max_minutes: float | None = None) -> Trainer:
-        reporter = Listener()
+    def trainer(
+        changes: dict[str, Any] | None = None, *, max_minutes: float | None = None, reporter: Reporter | None = None
+    ) -> Trainer:
+        reporter = reporter or Listener()
         preparation = prepare(load_recipe(sprint(changes)), RunFolder(tmp_path / "run"), threads=1, tell=reporter.note)
         return Trainer(preparation, device=CPU, reporter=reporter, max_minutes=max_minutes)
 
@@ -419,6 +422,46 @@ def test_a_run_can_be_started_from_its_own_recipe(make: Make):
 )
 def test_times_are_told_as_people_say_them(seconds: float, text: str):
     assert duration(seconds) == text
+
+
+@pytest.mark.parametrize("metric", ["loss", "exact_match", "bleu"])
+def test_the_losses_of_training_and_validation_are_told_apart(
+    make: Make, capsys: pytest.CaptureFixture[str], metric: str
+):
+    make({"validation.metric": metric}, reporter=Reporter()).train()
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("step 12 of 12")]
+    facts = line.split(" · ")
+    assert sum(fact.startswith("training loss ") for fact in facts) == 1
+    assert sum(fact.startswith("validation loss ") for fact in facts) == 1
+    assert not any(fact.startswith("loss") for fact in facts)
+
+
+def first_news(
+    make: Make, capsys: pytest.CaptureFixture[str], changes: dict[str, Any], seconds: float, monkeypatch: Any
+) -> list[str]:
+    """Train, with the first news due after so many seconds; return the lines about steps in a log."""
+    monkeypatch.setattr(progress, "FIRST_NEWS", seconds)
+    make(changes, reporter=Reporter()).train()
+    return [line for line in capsys.readouterr().err.splitlines() if line.startswith("step ")]
+
+
+@pytest.mark.parametrize(("log_every", "seconds", "step"), [(4, math.inf, 4), (100, 0.0, 1), (4, 0.0, 1)])
+def test_a_log_has_a_line_long_before_the_first_validation(
+    make: Make,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    log_every: int,
+    seconds: float,
+    step: int,
+):
+    lines = first_news(make, capsys, {"training.log_every": log_every}, seconds, monkeypatch)
+    assert [line.split(" · ")[0] for line in lines] == [f"step {one} of 12" for one in (step, 6, 12)]
+    assert "training loss" in lines[0] and "tokens/s" in lines[0] and "left" in lines[0]
+
+
+def test_a_validation_is_news_enough(make: Make, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    lines = first_news(make, capsys, {"training.log_every": 100}, math.inf, monkeypatch)
+    assert [line.split(" · ")[0] for line in lines] == ["step 6 of 12", "step 12 of 12"]
 
 
 def test_a_note_is_one_line_however_long(capsys: pytest.CaptureFixture[str]):

@@ -153,6 +153,7 @@ class Trainer:
             if journal is not None and step % settings.log_every == 0:
                 facts = {**watch.lap(), "rate": update.rate, "gradient_norm": update.norm}
                 journal.add({"step": step, "kind": "train", **facts})
+            if journal is not None and (step % settings.log_every == 0 or self.reporter.is_overdue):
                 self.reporter.update(step, f"rate {update.rate:.1e} · {self._facts(watch)}")
             last = step == settings.steps
             if last or step % validation.every == 0:
@@ -232,11 +233,11 @@ class Trainer:
         return self.validator.run()
 
     def _facts(self, watch: Stopwatch) -> str:
-        """Return loss, speed and time left as one short text."""
+        """Return the loss on training data, speed and time left as one short text."""
         left = watch.seconds_per_step() * (self.recipe.training.steps - self.progress.step)
         if self._deadline is not None:
             left = min(left, max(0.0, self._deadline - time.monotonic()))
-        return f"loss {watch.recent_loss:.3f} · {watch.speed()} · {duration(left)} left"
+        return f"training loss {watch.recent_loss:.3f} · {watch.speed()} · {duration(left)} left"
 
     def _save(self, snapshot: Snapshot) -> None:
         """Write a checkpoint in the background, publish it if it is the best, and only then remove old ones."""
