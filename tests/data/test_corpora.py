@@ -251,12 +251,49 @@ def test_no_sentence_of_either_side_is_in_both_parts(pairs: list[Pair], data: st
     held_out = data.draw(st.integers(1, len(pairs) - 1))
     training, validation = parts(pairs, held_out)
     assert not {pair.source for pair in training} & {pair.source for pair in validation}
-    assert not {pair.target for pair in training} & {pair.target for pair in validation}
     rest = iter(pairs)
     assert all(pair in rest for pair in training), "the order of the whole is kept"
     rest = iter(pairs)
     assert all(pair in rest for pair in validation), "the order of the whole is kept"
     assert parts(pairs, held_out) == (training, validation)
+
+
+@given(REPETITIVE, st.data())
+def test_pairs_that_share_a_held_out_target_are_left_out_unless_they_are_many(pairs: list[Pair], data: st.DataObject):
+    held_out = data.draw(st.integers(1, len(pairs) - 1))
+    training, validation = parts(pairs, held_out)
+    sources, targets = {pair.source for pair in validation}, {pair.target for pair in validation}
+    others = [pair for pair in pairs if pair.source not in sources]
+    unshared = [pair for pair in others if pair.target not in targets]
+    many = 10 * (len(others) - len(unshared)) > len(others)
+    part = Part(Given(pairs), held_out=held_out, validation=True)
+    assert training == (others if many else unshared)
+    assert (part.by_source_alone, part.shared) == (many, len(others) - len(unshared))
+    assert list(part.complement().pairs()) == training
+    assert part.complement().key() == Part(Given(pairs), held_out=held_out, validation=False).key()
+
+
+def test_labels_are_cut_by_text_alone():
+    pairs = [Pair(f"text {i}", ("good", "bad", "neither")[i % 3]) for i in range(300)]
+    training, validation = parts(pairs, 15)
+    assert len(training) == 285 and len(validation) == 15
+    part = Part(Given(pairs), held_out=15, validation=True)
+    assert part.remark().startswith("Training pairs that share their target with validation data: 285, too many")
+    assert part.key() == f"held out 15 by source of {pairs!r}"
+    assert part.complement().key() == f"without 15 by source of {pairs!r}"
+
+
+def test_a_few_shared_targets_are_left_out_and_counted_and_the_key_is_as_ever():
+    pairs = [Pair(f"source {i}", f"target {i}") for i in range(200)]
+    held_out = parts(pairs, 10)[1][0]
+    pairs += [Pair("another source", held_out.target)]
+    training, validation = parts(pairs, 10)
+    part = Part(Given(pairs), held_out=10, validation=False)
+    assert held_out in validation
+    assert not {pair.target for pair in training} & {pair.target for pair in validation}
+    assert part.remark() == "Left out of training, since validation data has their target: 1."
+    assert part.key() == f"without 10 of {pairs!r}"
+    assert Part(Given(pairs[:-1]), held_out=10, validation=False).remark() == ""
 
 
 @given(st.integers(2, 400), st.data())

@@ -128,6 +128,15 @@ def test_a_handful_of_lines_is_enough(tmp_path: Path, command: Callable[..., Any
     command("train", run / "recipe.yaml", "--out", run).succeeds("nothing to do")
 
 
+def test_texts_with_labels_can_be_learned_from(tmp_path: Path, command: Callable[..., Any]):
+    source, target = write(tmp_path, 60)
+    target.write_text("good\nbad\nneither\n" * 20)
+    words = ["train", "--source", source, "--target", target, "--out", tmp_path / "run", *QUICK]
+    said = command(*words).succeeds("57 training pairs", "3 for validation", "Finished at step 2.")
+    assert "so validation data was cut off by source alone" in said
+    command(*words).succeeds("57 training pairs", "nothing to do")
+
+
 def test_training_on_files_with_validation_files(tmp_path: Path, command: Callable[..., Any]):
     source, target = write(tmp_path, 60)
     valid_source, valid_target = write(tmp_path, 7, name="valid")

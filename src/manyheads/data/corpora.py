@@ -5,10 +5,12 @@ A corpus can be read any number of times, always in the same order, and never ha
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import heapq
 import json
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -213,11 +215,17 @@ class GeneratedCorpus(Corpus):
         return f"{self.settings.task} task, {self.settings.count:,} {self.split} pairs, seed {self.settings.seed}"
 
 
+LARGEST_LOSS = 0.1  # of the training pairs: more are not left out for the sake of targets that they share
+
+
 class Part(Corpus):
     """What is left of a corpus when some pairs are held out for validation, or those that were.
 
     The cut is by sentence on both sides: no source and no target sentence that is held out remains in training, so
     repeated sentences cannot leak. Held out are the sources with the smallest hashes, which depend on nothing but text.
+
+    Where that would take more than a tenth of the pairs from training, targets are not sentences of their own but
+    labels, say, which both parts must have; then the cut is by source alone.
     """
 
     def __init__(self, whole: Corpus, *, held_out: int, validation: bool) -> None:
@@ -235,6 +243,17 @@ class Part(Corpus):
         validating = [pair for pair in whole.pairs() if self._is_held_out(pair)]
         self.sources = frozenset(pair.source for pair in validating)
         self.targets = frozenset(pair.target for pair in validating)
+        training = Counter(pair.target in self.targets for pair in whole.pairs() if not self._is_held_out(pair))
+        self.shared = training[True]
+        self.by_source_alone = self.shared > LARGEST_LOSS * training.total()
+        if self.by_source_alone:
+            self.targets = frozenset()
+
+    def complement(self) -> Part:
+        """Return the other part of the same cut, without looking for it again."""
+        other = copy.copy(self)
+        other.validation = not self.validation
+        return other
 
     def _is_held_out(self, pair: Pair) -> bool:
         """Whether the hash of the source is among the smallest."""
@@ -253,12 +272,22 @@ class Part(Corpus):
 
     def key(self) -> str:
         """Return the whole's key and where it was cut."""
-        return f"{'held out' if self.validation else 'without'} {self.held_out} of {self.whole.key()}"
+        side = " by source" if self.by_source_alone else ""
+        return f"{'held out' if self.validation else 'without'} {self.held_out}{side} of {self.whole.key()}"
 
     def origin(self) -> str:
         """Return where the whole comes from and which part this is."""
         part = "held out of" if self.validation else "without what is held out of"
         return f"{part} {self.whole.origin()}"
+
+    def remark(self) -> str:
+        """Say what became of the pairs whose target is held out though their source is not; empty if there are none."""
+        if self.by_source_alone:
+            return (
+                f"Training pairs that share their target with validation data: {self.shared:,}, too many to leave out; "
+                "so validation data was cut off by source alone."
+            )
+        return f"Left out of training, since validation data has their target: {self.shared:,}." if self.shared else ""
 
 
 class Without(Corpus):

@@ -153,6 +153,8 @@ def prepare(recipe: Recipe, run: RunFolder, *, threads: int, tell: Tell, begun: 
     store = Mixture(stores, [1.0] * len(stores))
     valid_store = open_store(valid, tokenizers, recipe.data, threads=threads)
     _tell_tally(store, valid_store, tell)
+    if isinstance(valid, Part) and (remark := valid.remark()):
+        tell(f"{'Corpus 1: ' if len(corpora) > 1 else ''}{remark}")
     special = SpecialTokens(pad=config.pad, start=config.start)
     return Preparation(
         recipe=recipe,
@@ -258,8 +260,8 @@ def _split(settings: DataSettings) -> tuple[list[Corpus], Corpus]:
             cure="Give data.valid, or cut some pairs off the training data with data.held_out: 1000",
         )
     first, *others = train
-    rest, valid = (Part(first, held_out=settings.held_out, validation=validation) for validation in (False, True))
-    return [rest, *(Without(other, valid) for other in others)], valid
+    valid = Part(first, held_out=settings.held_out, validation=True)
+    return [valid.complement(), *(Without(other, valid) for other in others)], valid
 
 
 def _tokenizers(recipe: Recipe, run: RunFolder, corpora: Sequence[Corpus], tell: Tell) -> Tokenizers:
