@@ -15,6 +15,7 @@ import typer
 import yaml
 from typer.core import TyperGroup
 
+from commands import laid_over
 from manyheads import Translator, __version__
 from manyheads.cli import texts as reading
 from manyheads.config.data import CorpusSettings
@@ -383,6 +384,30 @@ def test_evaluate_takes_files(command: Command, copy_run: Path, tmp_path: Path):
     assert found["pairs"] == 4
     assert found["perplexity"] > 1.1
     assert found["run"] == str(copy_run)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "words", "tokenizer"),
+    [
+        ({}, [], "zh"),
+        ({}, ["--tokenizer", "13a"], "13a"),
+        ({"data.target_language": "de"}, [], "13a"),
+        ({"data.target_language": "de"}, ["--tokenizer", "auto"], "13a"),
+        ({"validation.bleu_tokenizer": "none"}, [], "none"),
+        ({"validation.bleu_tokenizer": "none"}, ["--tokenizer", "auto"], "zh"),
+        ({"validation.bleu_tokenizer": "auto"}, [], "zh"),
+    ],
+)
+def test_evaluate_counts_the_words_of_the_language(
+    command: Command, copy_run: Path, tmp_path: Path, recipe: dict[str, str], words: list[str], tokenizer: str
+):
+    shutil.copytree(copy_run, tmp_path / "run")
+    file = tmp_path / "run" / "recipe.yaml"
+    file.write_text(yaml.safe_dump(laid_over(yaml.safe_load(file.read_text()), recipe)))
+    pairs = write(tmp_path / "p.tsv", ["a b\t我爱中国。", "c d\t他在家。"])
+    result = command("evaluate", tmp_path / "run", "--pairs", pairs, "--metric", "bleu", "--beam", 1, *words)
+    result.succeeds()
+    assert f"|tok:{tokenizer}|" in result.out
 
 
 def test_evaluate_takes_pairs(command: Command, copy_run: Path, tmp_path: Path):

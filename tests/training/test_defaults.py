@@ -9,7 +9,7 @@ import pytest
 from manyheads.config.recipe import parse_recipe, recipe_text
 from manyheads.errors import ManyheadsError
 from manyheads.training import defaults
-from manyheads.training.defaults import SIZES, recipe_for_files
+from manyheads.training.defaults import SIZES, Measured, recipe_for_files
 
 Files = tuple[Path, Path]
 
@@ -53,7 +53,8 @@ def test_the_name_is_that_of_the_target(tmp_path: Path, file: str, name: str):
 def test_larger_corpora_get_larger_models(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pairs: int, preset: str, vocabulary: int | None
 ):
-    monkeypatch.setattr(defaults, "_measure", lambda settings: (pairs, 60 * pairs, pairs))
+    measured = Measured(pairs, 60 * pairs, pairs, target_words=10 * pairs, labels=pairs, sample=("ein Haus",))
+    monkeypatch.setattr(defaults, "_measure", lambda settings: measured)
     recipe = recipe_for_files(tmp_path / "a.en", tmp_path / "a.de")
     assert recipe.model.preset == preset
     assert recipe.tokenizer.vocabulary == vocabulary
@@ -87,6 +88,31 @@ def test_what_the_user_says_wins(tmp_path: Path):
     recipe = recipe_for_files(*write(tmp_path, 300), changes=changes)
     assert (recipe.training.steps, recipe.name, recipe.data.held_out) == (7, "mine", 3)
     assert (recipe.model.width, recipe.model.dropout) == (256, 0.5)
+
+
+CHINESE = ["我爱中国。", "他在家。", "我是学生。", "天气很好。", "谢谢你。", "今天我很累。"]
+
+
+@pytest.mark.parametrize(
+    ("targets", "metric", "tokenizer"),
+    [
+        ([f"das ist mein Haus Nummer {i}" for i in range(60)], "bleu", "13a"),
+        ([f"Haus{i}" for i in range(60)], "chrf", "13a"),
+        ([f"{one}{i}" for i in range(10) for one in CHINESE], "chrf", "zh"),
+        ([f"나는 {i} 번 학생 입니다 ." for i in range(60)], "bleu", "char"),
+        (["good", "bad", "neither"] * 20, "exact_match", "13a"),
+    ],
+    ids=["German", "single words", "Chinese", "Korean", "labels"],
+)
+def test_the_best_model_is_chosen_by_a_number_that_means_something(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, targets: list[str], metric: str, tokenizer: str
+):
+    monkeypatch.setattr("manyheads.metrics.segmentation.find_spec", lambda name: None)  # no MeCab
+    source, target = write(tmp_path, 60)
+    target.write_text("".join(f"{line}\n" for line in targets), encoding="utf-8")
+    validation = recipe_for_files(source, target).validation
+    assert (validation.metric, validation.bleu_tokenizer) == (metric, tokenizer)
+    assert parse_recipe("data: {train: {task: copy}}").validation.bleu_tokenizer == "13a"  # no recipe's default changes
 
 
 def test_a_mistake_in_the_files_is_told(tmp_path: Path):

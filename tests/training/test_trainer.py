@@ -404,6 +404,22 @@ def test_a_run_can_be_started_from_its_own_recipe(make: Make):
     assert settings_of(load_recipe(trainer.run.recipe_file)) == settings_of(trainer.recipe)
 
 
+@pytest.mark.parametrize(
+    ("asked", "language", "tokenizer"),
+    [("auto", None, "zh"), ("auto", "zh", "zh"), ("auto", "de", "13a"), ("13a", "zh", "13a"), ("none", None, "none")],
+)
+def test_validation_may_choose_the_tokenizer_of_bleu(
+    make: Make, tmp_path: Path, asked: str, language: str | None, tokenizer: str
+):
+    files = {side: tmp_path / side for side in ("source", "target")}
+    files["source"].write_text("a b\nc d\n" * 5)
+    files["target"].write_text("我 爱 你\n他 在 家\n" * 5, encoding="utf-8")
+    data = {side: str(path) for side, path in files.items()}
+    changes = {"data.train": data, "data.valid": data, "data.target_language": language}
+    trainer = make({**changes, "validation.metric": "bleu", "validation.bleu_tokenizer": asked})
+    assert f"tok:{tokenizer}|" in trainer.validator.run().score.signature
+
+
 # --- What people see -------------------------------------------------------------------------------------------------
 
 

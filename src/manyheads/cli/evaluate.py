@@ -42,7 +42,13 @@ def evaluate(
     against: Annotated[Path | None, typer.Option(help="Another run, to compare with by paired bootstrap.")] = None,
     metric: Annotated[list[str] | None, typer.Option(help="Metric; default: the run's own and its companions.")] = None,
     lowercase: Annotated[bool | None, typer.Option(help="Ignore case in BLEU and chrF.")] = None,
-    tokenizer: Annotated[str | None, typer.Option(help="sacreBLEU's tokenizer: 13a, none, char, zh, intl.")] = None,
+    tokenizer: Annotated[
+        str | None,
+        typer.Option(
+            help="sacreBLEU's tokenizer: 13a, none, char, zh, intl, ja-mecab or ko-mecab. Default: the recipe's if "
+            "it is not 13a, or the one that suits the target's language or script (auto)."
+        ),
+    ] = None,
     save: Annotated[Path | None, typer.Option(help="Write the outputs here, one per line.")] = None,
     overwrite: Overwrite = False,
     beam: Beam = None,
@@ -79,7 +85,7 @@ def evaluate(
     given = {name: column for name, column in named_columns.items() if column is not None}
     named = {"source": source, "target": target, "pairs": pairs, "format": pairs_format, **given}
     rows = list(open_corpus(_corpus(recipe, named, task, count), split="test").pairs())
-    scoring = _Scoring(recipe, rows, metric or [], lowercase, tokenizer)
+    scoring = _Scoring(recipe, rows, metric or [], lowercase, tokenizer, to)
     search = {"to": to, "beam": beam, **length_penalty_options(length_penalty), "batch_sentences": batch}
     computing = {"engine": engine, "device": device, "precision": precision}
     translator = Translator(run, **computing)
@@ -116,20 +122,33 @@ class _Scoring:
         metrics: list[str],
         lowercase: bool | None,
         tokenizer: str | None,
+        to: str | None,
     ) -> None:
-        from manyheads.metrics.scores import Scale, answers_of, check_metrics, check_tokenizer, companions
+        from manyheads.metrics.scores import Scale, answers_of, check_metrics, companions
 
         settings = recipe.validation
         own = settings.metric if settings.metric != "loss" else "bleu"
         self.metrics = check_metrics(metrics) or [own, *companions(own)]
-        self.scale = Scale(
-            settings.lowercase if lowercase is None else lowercase,
-            check_tokenizer(tokenizer or settings.bleu_tokenizer),
-        )
         self.rows = rows
         answers = answers_of(rows, grouped=not {"bleu", "chrf"} & set(self.metrics))
         self.sources = [text for text, _ in answers]
         self.answers = [right for _, right in answers]
+        self.scale = Scale(
+            settings.lowercase if lowercase is None else lowercase, self._tokenizer(recipe, tokenizer, to)
+        )
+
+    def _tokenizer(self, recipe: Recipe, asked: str | None, to: str | None) -> str:
+        """Return BLEU's tokenizer: the one asked for, or the recipe's own, or the one that suits the target."""
+        from manyheads.metrics.scores import check_tokenizer
+        from manyheads.metrics.segmentation import AUTO, bleu_tokenizer, target_language
+
+        own = recipe.validation.bleu_tokenizer
+        default = type(recipe.validation).model_fields["bleu_tokenizer"].default
+        return bleu_tokenizer(
+            check_tokenizer(asked or (AUTO if own == default else own)),
+            language=to or target_language(recipe.data),
+            references=(right[0] for right in self.answers),
+        )
 
     def scores(self, outputs: list[str]) -> list[Score]:
         """Score outputs by every metric."""

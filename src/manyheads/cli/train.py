@@ -137,10 +137,11 @@ def _choice(recipe: Recipe) -> str:
     """Say in a line what was chosen for a corpus."""
     model, training = recipe.model, recipe.training
     preset = f"{model.preset} model" if model.preset else "model"
+    judged = "" if recipe.metric == "bleu" else f", best by {recipe.metric}"
     return (
         f"a {preset} ({model.encoder_layers} + {model.decoder_layers} layers, width {model.width}, "
         f"dropout {model.dropout}), {training.steps:,} steps of {training.batch_tokens:,} tokens, "
-        f"{training.schedule.kind} rate {training.schedule.rate}"
+        f"{training.schedule.kind} rate {training.schedule.rate}{judged}"
     )
 
 

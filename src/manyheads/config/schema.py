@@ -136,8 +136,10 @@ class ValidationSettings(Settings):
     )
     samples: Natural = Field(2, description="Sample outputs shown at each validation.")
     lowercase: bool = Field(False, description="Ignore case in BLEU and chrF.")
-    bleu_tokenizer: Literal["13a", "none", "char", "zh", "intl"] = Field(
-        "13a", description="sacreBLEU's tokenizer; none for text that is tokenised already."
+    bleu_tokenizer: Literal["auto", "13a", "none", "char", "zh", "intl", "ja-mecab", "ko-mecab"] = Field(
+        "13a",
+        description="sacreBLEU's tokenizer; none for text that is tokenised already, auto for the one that suits the "
+        "target's language, or its script where no language is given.",
     )
 
 

@@ -11,6 +11,8 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.significance import PairedTest
 
+from manyheads.errors import ManyheadsError
+
 BOOTSTRAP_SAMPLES = 1000
 BOOTSTRAP_SEED = "12345"  # sacreBLEU reads it from the environment; fixed, so that a p-value can be reproduced
 
@@ -28,7 +30,13 @@ def _scorer(metric: str, *, lowercase: bool, tokenizer: str) -> BLEU | CHRF:
     """Return sacreBLEU's scorer; `force` because text that is tokenised already is wanted with tokenizer none."""
     if metric == "chrf":
         return CHRF(lowercase=lowercase)
-    return BLEU(lowercase=lowercase, tokenize=tokenizer, force=True)
+    try:
+        return BLEU(lowercase=lowercase, tokenize=tokenizer, force=True)
+    except RuntimeError:  # a tokenizer's packages are missing
+        raise ManyheadsError(
+            f"the BLEU tokenizer {tokenizer} is not installed.",
+            cure=f"pip install 'sacrebleu[{tokenizer.removesuffix('-mecab')}]', or choose another: char",
+        ) from None
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Scale:
-    """How BLEU and chrF look at text: ignoring case or not, and with which tokenizer."""
+    """How BLEU and chrF look at text: ignoring case or not, and with which of sacreBLEU's tokenizers."""
 
     lowercase: bool = False
     bleu_tokenizer: str = "13a"

@@ -18,10 +18,13 @@ from manyheads.config.values import LONGEST_NAME, plain_name
 from manyheads.data.corpora import open_corpus
 from manyheads.data.files import resolve
 from manyheads.errors import ManyheadsError
+from manyheads.metrics.segmentation import SAMPLE, segmentation, target_language
 from manyheads.runs.folder import RunFolder
 
 CHARACTERS_PER_TOKEN = 4  # of subwords, roughly
 ENOUGH_WORDS = 100_000  # to count, since every vocabulary is smaller
+BLEU_WORDS = 4  # in a row are what BLEU counts at most; targets that are shorter on average are not for it
+MOST_LABELS, TIMES_A_LABEL = 100, 10  # targets are labels if they are no more than these, each as often as that
 
 
 @dataclass(frozen=True)
@@ -67,15 +70,15 @@ def recipe_for_files(
 ) -> Recipe:
     """Choose a recipe for two parallel files; without validation files, some pairs are cut off for it."""
     train = {"source": str(source), "target": str(target)}
-    count, characters, words = _measure(CorpusSettings(**train))
-    size = next(one for one in SIZES if count <= one.pairs)
-    steps = max(200, round(size.epochs * characters / CHARACTERS_PER_TOKEN / size.batch_tokens))
+    corpus = _measure(CorpusSettings(**train))
+    size = next(one for one in SIZES if corpus.pairs <= one.pairs)
+    steps = max(200, round(size.epochs * corpus.characters / CHARACTERS_PER_TOKEN / size.batch_tokens))
     every = max(50, min(1000, round(steps / 40)))
     values: dict[str, Any] = {
         "name": plain_name(target.name.split(".")[0]),
-        "data": {"train": train, **_held_out(valid, count, {})},
+        "data": {"train": train, **_held_out(valid, corpus.pairs, {})},
         # Each different word could become a piece, so a corpus with that many words allows that many pieces.
-        "tokenizer": {"vocabulary": size.vocabulary} if size.vocabulary and words >= size.vocabulary else {},
+        "tokenizer": {"vocabulary": size.vocabulary} if size.vocabulary and corpus.words >= size.vocabulary else {},
         "model": size.model,
         "training": {
             "steps": steps,
@@ -88,7 +91,7 @@ def recipe_for_files(
             "checkpoint_every": every,
             "clip_norm": 1.0,
         },
-        "validation": {"every": every, "sentences": 500},
+        "validation": {"every": every, "sentences": 500, **_judgement(corpus, None)},
     }
     return _built(values, changes)
 
@@ -116,14 +119,14 @@ def recipe_for_fine_tuning(
         )
     language = {"target_language": to} if to is not None and learned.data.directions else {}
     train = {"source": str(source), "target": str(target), **language}
-    count, characters, _ = _measure(CorpusSettings(**train))
-    steps = max(50, round(TUNING.epochs * characters / CHARACTERS_PER_TOKEN / TUNING.batch_tokens))
+    corpus = _measure(CorpusSettings(**train))
+    steps = max(50, round(TUNING.epochs * corpus.characters / CHARACTERS_PER_TOKEN / TUNING.batch_tokens))
     every = max(25, round(steps / 4))
     parts = learned.model_dump(mode="json", exclude_none=True)
     values: dict[str, Any] = {
         "name": f"{learned.name[: LONGEST_NAME - len(TUNED)]}{TUNED}",
         "start_from": str(base.path),
-        "data": {"train": train, "max_length": learned.data.max_length, **_held_out(valid, count, language)},
+        "data": {"train": train, "max_length": learned.data.max_length, **_held_out(valid, corpus.pairs, language)},
         "tokenizer": parts["tokenizer"],
         "model": {
             **{key: value for key, value in parts["model"].items() if key != "vectors"},
@@ -136,7 +139,7 @@ def recipe_for_fine_tuning(
             "checkpoint_every": every,
             "clip_norm": 1.0,
         },
-        "validation": {"every": every, "sentences": 500},
+        "validation": {"every": every, "sentences": 500, **_judgement(corpus, to or target_language(learned.data))},
         "decoding": parts["decoding"],
     }
     return _built(values, changes)
@@ -173,14 +176,46 @@ def _built(values: dict[str, Any], changes: Iterable[str]) -> Recipe:
     return build_recipe(values)
 
 
-def _measure(settings: CorpusSettings) -> tuple[int, int, int]:
-    """Return the number of pairs, the characters on their longer side, and the different words (counted so far)."""
-    pairs = source = target = 0
+@dataclass(frozen=True)
+class Measured:
+    """What a recipe is chosen by."""
+
+    pairs: int
+    characters: int  # on the longer side
+    words: int  # different ones, as far as they were counted
+    target_words: int
+    labels: int  # different targets, as far as they were counted
+    sample: tuple[str, ...]  # of the targets
+
+
+def _judgement(corpus: Measured, language: str | None) -> dict[str, str]:
+    """Return the metric that decides, and BLEU's tokenizer.
+
+    BLEU needs words, and four of them in a row: it decides where targets have that many and spaces between them. Where
+    the targets are few labels, the share of right ones decides, and chrF elsewhere.
+    """
+    found = segmentation(language, corpus.sample)
+    metric = "bleu" if found.spaced and corpus.target_words >= BLEU_WORDS * corpus.pairs else "chrf"
+    if corpus.labels <= MOST_LABELS and TIMES_A_LABEL * corpus.labels <= corpus.pairs:
+        metric = "exact_match"
+    return {"metric": metric, "bleu_tokenizer": found.tokenizer}
+
+
+def _measure(settings: CorpusSettings) -> Measured:
+    """Read a corpus once, and count."""
+    pairs = source = target = target_words = 0
     words: set[str] = set()
+    labels: set[str] = set()
+    sample: list[str] = []
     for pair in open_corpus(settings, split="train").pairs():
         pairs += 1
         source += len(pair.source)
         target += len(pair.target)
+        target_words += len(pair.target.split())
         if len(words) < ENOUGH_WORDS:
             words.update(pair.source.split(), pair.target.split())
-    return pairs, max(source, target), len(words)
+        if len(labels) <= MOST_LABELS:
+            labels.add(pair.target)
+        if len(sample) < SAMPLE:
+            sample.append(pair.target)
+    return Measured(pairs, max(source, target), len(words), target_words, len(labels), tuple(sample))

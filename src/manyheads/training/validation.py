@@ -13,6 +13,7 @@ from manyheads.data.batching import Batches
 from manyheads.data.pairs import Pair
 from manyheads.decoding.translator import Translator
 from manyheads.metrics.scores import Scale, Score, answers_of, companions, measure
+from manyheads.metrics.segmentation import bleu_tokenizer, target_language
 from manyheads.training.objectives import TensorBatch, TranslationObjective
 
 
@@ -55,6 +56,12 @@ class Validator:
         self._translator = translator
         answers = answers_of(pairs, grouped=self._settings.metric not in ("bleu", "chrf", "loss"))
         self._pairs = answers[: self._settings.sentences]
+        tokenizer = bleu_tokenizer(
+            self._settings.bleu_tokenizer,
+            language=target_language(recipe.data),
+            references=(references[0] for _, references in self._pairs),
+        )
+        self._scale = Scale(self._settings.lowercase, tokenizer)
 
     def run(self) -> Findings:
         """Validate the model as it is now."""
@@ -91,5 +98,4 @@ class Validator:
 
     def _measure(self, metric: Metric, outputs: list[str]) -> Score:
         """Score the outputs by one metric."""
-        scale = Scale(self._settings.lowercase, self._settings.bleu_tokenizer)
-        return measure(metric, outputs, [references for _, references in self._pairs], scale)
+        return measure(metric, outputs, [references for _, references in self._pairs], self._scale)
