@@ -1,15 +1,19 @@
 """Two text files are enough: the recipe chosen for them fits their size, and what the user says wins."""
 
+import gzip
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from manyheads.config.recipe import parse_recipe, recipe_text
+from manyheads.config.recipe import load_recipe, parse_recipe, recipe_text
+from manyheads.config.schema import Recipe
 from manyheads.errors import ManyheadsError
 from manyheads.training import defaults
-from manyheads.training.defaults import SIZES, Measured, recipe_for_files
+from manyheads.training.defaults import SIZES, Measured, recipe_for_data, recipe_for_files, recipe_left_open
 
 Files = tuple[Path, Path]
 
@@ -22,9 +26,19 @@ def write(folder: Path, lines: int, *, name: str = "train", words: int = 5) -> F
     return files
 
 
+def corpus(source: Path, target: Path) -> dict[str, str]:
+    """Return two files as a recipe names them."""
+    return {"source": str(source), "target": str(target)}
+
+
+def chosen(source: Path, target: Path, *, valid: Files | None = None, **options: Any) -> Recipe:
+    """Return the recipe that is chosen for two files."""
+    return recipe_for_files(corpus(source, target), valid=None if valid is None else corpus(*valid), **options)
+
+
 def test_the_recipe_is_a_recipe(tmp_path: Path):
     source, target = write(tmp_path, 300)
-    recipe = recipe_for_files(source, target)
+    recipe = chosen(source, target)
     assert parse_recipe(recipe_text(recipe)) == recipe
     assert recipe.name == "train"
     assert (recipe.data.train.source, recipe.data.train.target) == (str(source), str(target))
@@ -37,7 +51,7 @@ def test_the_recipe_is_a_recipe(tmp_path: Path):
 )
 def test_the_name_is_that_of_the_target(tmp_path: Path, file: str, name: str):
     source, target = write(tmp_path, 5)
-    assert recipe_for_files(source, target.rename(tmp_path / file)).name == name
+    assert chosen(source, target.rename(tmp_path / file)).name == name
 
 
 @pytest.mark.parametrize(
@@ -53,9 +67,9 @@ def test_the_name_is_that_of_the_target(tmp_path: Path, file: str, name: str):
 def test_larger_corpora_get_larger_models(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pairs: int, preset: str, vocabulary: int | None
 ):
-    measured = Measured(pairs, 60 * pairs, pairs, target_words=10 * pairs, labels=pairs, sample=("ein Haus",))
-    monkeypatch.setattr(defaults, "_measure", lambda settings: measured)
-    recipe = recipe_for_files(tmp_path / "a.en", tmp_path / "a.de")
+    measured = Measured(pairs, pairs, 60 * pairs, pairs, target_words=10 * pairs, labels=pairs, sample=("ein Haus",))
+    monkeypatch.setattr(defaults, "_measure", lambda corpora: measured)
+    recipe = chosen(tmp_path / "a.en", tmp_path / "a.de")
     assert recipe.model.preset == preset
     assert recipe.tokenizer.vocabulary == vocabulary
     assert 1 <= recipe.data.held_out <= 1000
@@ -69,15 +83,15 @@ def test_larger_corpora_get_larger_models(
 def test_steps_follow_the_longer_side(tmp_path: Path):
     source, target = write(tmp_path, 1000)
     target.write_text("".join(f"{line} {'x' * 2000}\n" for line in target.read_text().splitlines()))
-    long = recipe_for_files(source, target).training.steps
-    assert recipe_for_files(target, source).training.steps == long
-    assert long > recipe_for_files(source, source).training.steps
+    long = chosen(source, target).training.steps
+    assert chosen(target, source).training.steps == long
+    assert long > chosen(source, source).training.steps
 
 
 def test_validation_files_are_used_where_they_are_given(tmp_path: Path):
     source, target = write(tmp_path, 300)
     valid = write(tmp_path, 10, name="valid")
-    recipe = recipe_for_files(source, target, valid=valid)
+    recipe = chosen(source, target, valid=valid)
     assert recipe.data.held_out == 0
     assert recipe.data.valid is not None
     assert (recipe.data.valid.source, recipe.data.valid.target) == (str(valid[0]), str(valid[1]))
@@ -85,7 +99,7 @@ def test_validation_files_are_used_where_they_are_given(tmp_path: Path):
 
 def test_what_the_user_says_wins(tmp_path: Path):
     changes = ["training.steps=7", "model.preset=small", "name=mine", "data.held_out=3", "model.dropout=0.5"]
-    recipe = recipe_for_files(*write(tmp_path, 300), changes=changes)
+    recipe = chosen(*write(tmp_path, 300), changes=changes)
     assert (recipe.training.steps, recipe.name, recipe.data.held_out) == (7, "mine", 3)
     assert (recipe.model.width, recipe.model.dropout) == (256, 0.5)
 
@@ -110,7 +124,7 @@ def test_the_best_model_is_chosen_by_a_number_that_means_something(
     monkeypatch.setattr("manyheads.metrics.segmentation.find_spec", lambda name: None)  # no MeCab
     source, target = write(tmp_path, 60)
     target.write_text("".join(f"{line}\n" for line in targets), encoding="utf-8")
-    validation = recipe_for_files(source, target).validation
+    validation = chosen(source, target).validation
     assert (validation.metric, validation.bleu_tokenizer) == (metric, tokenizer)
     assert parse_recipe("data: {train: {task: copy}}").validation.bleu_tokenizer == "13a"  # no recipe's default changes
 
@@ -119,12 +133,12 @@ def test_a_mistake_in_the_files_is_told(tmp_path: Path):
     source, target = write(tmp_path, 5)
     target.write_text("one line\n")
     with pytest.raises(ManyheadsError, match="the source has 5 lines but the target has 1"):
-        recipe_for_files(source, target)
+        chosen(source, target)
 
 
 def test_a_mistake_in_a_change_is_told(tmp_path: Path):
     with pytest.raises(ManyheadsError, match="Did you mean 'training'"):
-        recipe_for_files(*write(tmp_path, 5), changes=["trainig.steps=7"])
+        chosen(*write(tmp_path, 5), changes=["trainig.steps=7"])
 
 
 QUICK = [
@@ -142,6 +156,142 @@ QUICK = [
     )
     for word in ("--set", change)
 ]
+
+
+# --- Pairs in one file, and recipes with data alone ------------------------------------------------------------------
+
+
+def write_pairs(path: Path, lines: int, *, swapped: bool = False) -> Path:
+    """Write a file of pairs, in the form that its name says."""
+    pairs = [(f"house{i} is my house", f"haus{i} ist mein haus") for i in range(lines)]
+    if ".jsonl" in path.suffixes:
+        text = "".join(json.dumps({"en": one, "de": other}) + "\n" for one, other in pairs)
+    else:
+        text = "".join(f"{other}\tx\t{one}\n" if swapped else f"{one}\t{other}\n" for one, other in pairs)
+    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("words.tsv", []),
+        ("words.tsv.gz", []),
+        ("words.txt", ["--format", "tsv"]),
+        ("words.jsonl", ["--source-column", "en", "--target-column", "de"]),
+        ("words.jsonl.gz", ["--source-column", "en", "--target-column", "de"]),
+        ("swapped.tsv", ["--source-column", "2", "--target-column", "0"]),
+    ],
+)
+def test_a_file_of_pairs_is_enough(tmp_path: Path, command: Callable[..., Any], name: str, words: list[str]):
+    pairs = write_pairs(tmp_path / name, 40, swapped=name.startswith("swapped"))
+    run = tmp_path / "run"
+    given = ["train", "--pairs", pairs, *words, "--out", run, *QUICK]
+    command(*given).succeeds("Chose a tiny model", "38 training pairs", "2 for validation", "Finished at step 2.")
+    command(*given).succeeds("nothing to do")
+    recipe = load_recipe(run / "recipe.yaml")
+    assert recipe.name == name.split(".")[0]
+    assert recipe.data.train.pairs == str(pairs)
+    both = chosen(*write(tmp_path, 40))
+    assert recipe.model.dropout == both.model.dropout
+    assert recipe.training.schedule == both.training.schedule
+
+
+def test_validation_pairs_and_pairs_to_tune_with(tmp_path: Path, command: Callable[..., Any]):
+    pairs, valid = write_pairs(tmp_path / "words.tsv", 40), write_pairs(tmp_path / "valid.tsv", 7)
+    run = tmp_path / "run"
+    command("train", "--pairs", pairs, "--valid-pairs", valid, "--out", run, *QUICK).succeeds(
+        "40 training pairs", "7 for validation"
+    )
+    tuned = ["train", "--pairs", pairs, "--start-from", run, "--out", tmp_path / "tuned", *QUICK[:4]]
+    command(*tuned).succeeds("Starting from the weights", "38 training pairs", "Finished at step 2.")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--pairs", "a.tsv", "--source", "b"], "give either a file of pairs, or one for each side"),
+        (["--source", "a", "--target", "b", "--source-column", "1"], "are for --pairs"),
+        (["--source-column", "1"], "give either a recipe, or --pairs, or --source and --target"),
+        (["recipe.yaml", "--pairs", "a.tsv"], "give either a recipe, or --pairs, or --source and --target"),
+        (["--pairs", "a.tsv", "--format", "xml"], "format"),
+    ],
+)
+def test_files_that_contradict_each_other_are_refused(command: Callable[..., Any], words: list[str], sentence: str):
+    command("train", *words).refuses(sentence)
+
+
+@pytest.mark.parametrize(
+    ("name", "files"),
+    [
+        ("words.tsv", "--pairs {}"),
+        ("words.tsv.gz", "--pairs {}"),
+        ("words.jsonl", "--pairs {}"),
+        ("words.txt", "--pairs {}"),
+        ("train.en", "--source {} --target FILE"),
+        ("train.en.gz", "--source {} --target FILE"),
+    ],
+)
+def test_a_file_to_learn_from_in_the_place_of_a_recipe(
+    tmp_path: Path, command: Callable[..., Any], name: str, files: str
+):
+    path = tmp_path / name
+    if name.startswith("words"):
+        write_pairs(path, 3)
+    else:
+        text = b"Attention: all of you!\n- data is here\n"
+        path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
+    command("train", path).refuses("this is not a recipe", f"To learn from it: manyheads train {files.format(path)}")
+
+
+def test_a_mistake_in_a_recipe_of_another_name_is_still_told(tmp_path: Path, command: Callable[..., Any]):
+    (tmp_path / "recipe").write_text("# mine\ndata: {train: {task: copy}}\ntrainig: {steps: 7}\n")
+    command("train", tmp_path / "recipe").refuses("line 3", "Did you mean 'training'")
+
+
+def bare(tmp_path: Path, more: str = "") -> Path:
+    """Write a recipe with data alone."""
+    write_pairs(tmp_path / "words.tsv", 40)
+    path = tmp_path / "bare.yaml"
+    path.write_text(f"data:\n  train: {{pairs: {tmp_path / 'words.tsv'}}}\n{more}")
+    return path
+
+
+def test_a_recipe_with_data_alone_gets_what_the_files_would(tmp_path: Path, command: Callable[..., Any]):
+    recipe, run = bare(tmp_path), tmp_path / "run"
+    command("train", recipe, "--out", run, *QUICK).succeeds("Chose a tiny model", "Finished at step 2.")
+    trained = load_recipe(run / "recipe.yaml")
+    command("train", "--pairs", tmp_path / "words.tsv", "--out", tmp_path / "other", *QUICK).succeeds()
+    by_files = load_recipe(tmp_path / "other" / "recipe.yaml")
+    assert trained.model_dump(exclude={"name"}) == by_files.model_dump(exclude={"name"})
+    command("train", recipe, "--out", run, *QUICK).succeeds("nothing to do")
+    described = json.loads(command("describe", recipe, "--json").out)
+    assert described["parameters"] < 3e6
+    assert "are chosen for it" in command("describe", recipe).err
+    printed = command("validate", recipe)
+    printed.succeeds("are chosen for it")
+    assert parse_recipe(printed.out) == recipe_for_data(yaml.safe_load(recipe.read_text()))
+
+
+def test_what_a_recipe_with_data_alone_says_wins(tmp_path: Path):
+    path = bare(tmp_path, "  held_out: 7\nname: mine\nseed: 5\nvalidation: {metric: loss}\n")
+    found = recipe_left_open(path, ["training.steps=9"])
+    assert found is not None
+    assert (found.name, found.seed, found.data.held_out, found.metric) == ("mine", 5, 7, "loss")
+    assert (found.training.steps, found.model.preset) == (9, "tiny")
+
+
+@pytest.mark.parametrize("section", ["model: {}", "training: {}", "tokenizer: {}", "start_from: run"])
+def test_other_recipes_mean_what_they_meant(tmp_path: Path, section: str):
+    path = bare(tmp_path, section)
+    assert recipe_left_open(path) is None
+    assert load_recipe(path).model.width == 512
+
+
+def test_the_pairs_to_hold_out_are_counted_in_the_first_corpus(tmp_path: Path):
+    small, large = (str(write_pairs(tmp_path / f"{lines}.tsv", lines)) for lines in (40, 900))
+    found = recipe_for_data({"data": {"train": [{"pairs": small}, {"pairs": large}]}})
+    assert found.data.held_out == 2
 
 
 @pytest.mark.parametrize("lines", [2, 10, 20, 25, 60])

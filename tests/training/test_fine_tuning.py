@@ -84,7 +84,8 @@ def test_the_name_of_a_tuned_run_is_never_too_long(tmp_path: Path, length: int):
     text = base.recipe_file.read_text(encoding="utf-8")
     base.recipe_file.write_text(text.replace(f"name: {base.recipe().name}\n", f"name: {'x' * length}\n"))
     (tmp_path / "a.txt").write_text("a\n")
-    tuned = recipe_for_fine_tuning(base, tmp_path / "a.txt", tmp_path / "a.txt", to="fr")
+    files = {"source": str(tmp_path / "a.txt"), "target": str(tmp_path / "a.txt")}
+    tuned = recipe_for_fine_tuning(base, files, to="fr")
     assert tuned.name == "x" * min(length, 94) + "-tuned"
 
 

@@ -23,9 +23,11 @@ def describe(
     """Say how large a model is, what training it costs, and how long that takes."""
     from manyheads.config.recipe import load_recipe
     from manyheads.runs.folder import RunFolder
+    from manyheads.training.defaults import recipe_left_open
 
     is_run = what.is_dir()
-    recipe = load_recipe(what / "recipe.yaml" if is_run else what, changes or [])
+    chosen = None if is_run else recipe_left_open(what, changes or [])
+    recipe = chosen or load_recipe(what / "recipe.yaml" if is_run else what, changes or [])
 
     from manyheads.training.costs import config_for, count_costs, vocabulary_is_assumed
 
@@ -43,6 +45,8 @@ def describe(
         typer.echo(json.dumps({"name": recipe.name, **asdict(costs), **vocabulary}, ensure_ascii=False, indent=2))
         return
     _print(recipe.name, costs, _vocabulary(config, assumed=assumed))
+    if chosen:
+        typer.echo(f"{what} has data alone: tokenizer, model and training are chosen for it.", err=True)
 
 
 def _vocabulary(config: ModelConfig, *, assumed: bool) -> str:

@@ -15,7 +15,10 @@ from manyheads.cli.options import (
     Device,
     Engine,
     LengthPenalty,
+    PairsFormat,
     Precision,
+    SourceColumn,
+    TargetColumn,
     To,
     length_penalty_options,
 )
@@ -33,9 +36,9 @@ def evaluate(
     source: Annotated[str | None, typer.Option(help="Source text, one sentence per line (also .gz).")] = None,
     target: Annotated[str | None, typer.Option(help="Reference, parallel to the source.")] = None,
     pairs: Annotated[str | None, typer.Option(help="A TSV or JSONL file with both sides instead.")] = None,
-    pairs_format: Annotated[str, typer.Option("--format", help="Format of --pairs: auto, tsv or jsonl.")] = "auto",
-    source_column: Annotated[str | None, typer.Option(help="Column (from 0) or key of the source in --pairs.")] = None,
-    target_column: Annotated[str | None, typer.Option(help="Column or key of the reference in --pairs.")] = None,
+    pairs_format: PairsFormat = None,
+    source_column: SourceColumn = None,
+    target_column: TargetColumn = None,
     to: To = None,
     task: Annotated[str | None, typer.Option(help="The unseen test split of a generated task instead.")] = None,
     count: Annotated[int, typer.Option(help="Pairs of the generated task.")] = 1000,
@@ -81,9 +84,9 @@ def evaluate(
         _print(_result(run, len(found.outputs), found.scores), found.scores, as_json=as_json)
         return
     recipe = folder.recipe()
-    named_columns = {"source_column": source_column, "target_column": target_column}
+    named_columns = {"format": pairs_format, "source_column": source_column, "target_column": target_column}
     given = {name: column for name, column in named_columns.items() if column is not None}
-    named = {"source": source, "target": target, "pairs": pairs, "format": pairs_format, **given}
+    named = {"source": source, "target": target, "pairs": pairs, **given}
     rows = list(open_corpus(_corpus(recipe, named, task, count), split="test").pairs())
     scoring = _Scoring(recipe, rows, metric or [], lowercase, tokenizer, to)
     search = {"to": to, "beam": beam, **length_penalty_options(length_penalty), "batch_sentences": batch}

@@ -42,6 +42,11 @@ To = Annotated[
 BatchSentences = Annotated[
     int | None, typer.Option("--batch", help="Sentences translated at once; by default as many as suits the engine.")
 ]
+PairsFormat = Annotated[
+    str | None, typer.Option("--format", help="Format of --pairs: auto (by its name), tsv or jsonl.")
+]
+SourceColumn = Annotated[str | None, typer.Option(help="Column (from 0) or key of the source in --pairs.")]
+TargetColumn = Annotated[str | None, typer.Option(help="Column (from 0) or key of the target in --pairs.")]
 SourceFile = Annotated[Path, typer.Option("--source", help="Source text, one sentence per line (also .gz).")]
 TargetFile = Annotated[Path, typer.Option("--target", help="Target text, line by line parallel to the source.")]
 

@@ -1,15 +1,15 @@
-"""`manyheads train`: from a recipe, or from nothing but two text files, to a model. Resumes by itself."""
+"""`manyheads train`: from a recipe, or from nothing but files of pairs, to a model. Resumes by itself."""
 
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from manyheads.cli.options import Changes, Device
+from manyheads.cli.options import Changes, Device, PairsFormat, SourceColumn, TargetColumn
+from manyheads.cli.training_files import INSTEAD, Columns, Files, refuse_text
 from manyheads.errors import ManyheadsError
 
 if TYPE_CHECKING:
@@ -21,38 +21,47 @@ if TYPE_CHECKING:
     from manyheads.training.assignment import Assignment
 
 
+StartFrom = Annotated[
+    Path | None, typer.Option(help="Without a recipe: a run, or a model of the package, whose weights to start from.")
+]
+FinishIn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME",
+        help="End a run with the schedule warmup_constant_decay in this time, such as 2h: its last steps and the "
+        "decay of the rate are fixed now, and written into its recipe.",
+    ),
+]
+
+
 def train(
     recipe: Annotated[
         Path | None, typer.Argument(help="A recipe, such as recipes/dates.yaml.", show_default=False)
     ] = None,
     source: Annotated[Path | None, typer.Option(help="Without a recipe: source text, one sentence per line.")] = None,
     target: Annotated[Path | None, typer.Option(help="Without a recipe: target text, parallel to the source.")] = None,
+    pairs: Annotated[Path | None, typer.Option(help="Without a recipe: a TSV or JSONL file with both sides.")] = None,
+    pairs_format: PairsFormat = None,
+    source_column: SourceColumn = None,
+    target_column: TargetColumn = None,
     valid_source: Annotated[
         Path | None, typer.Option(help="Validation source; cut off the data where missing.")
     ] = None,
     valid_target: Annotated[Path | None, typer.Option(help="Validation target.")] = None,
-    start_from: Annotated[
-        Path | None,
-        typer.Option(help="Without a recipe: a run, or a model of the package, whose weights to start from."),
-    ] = None,
+    valid_pairs: Annotated[Path | None, typer.Option(help="Validation pairs, in the form of --pairs.")] = None,
+    start_from: StartFrom = None,
     to: Annotated[str | None, typer.Option(help="With --start-from: the target's language, if it has several.")] = None,
     out: Annotated[Path | None, typer.Option(help="The run folder.", show_default="runs/NAME")] = None,
     max_minutes: Annotated[float | None, typer.Option(help="Stop, saved, after so many minutes.")] = None,
-    finish_in: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME",
-            help="End a run with the schedule warmup_constant_decay in this time, such as 2h: its last steps and the "
-            "decay of the rate are fixed now, and written into its recipe.",
-        ),
-    ] = None,
+    finish_in: FinishIn = None,
     device: Device = "auto",
     changes: Changes = None,
 ) -> None:
     """Train a model. Started again, it goes on where it was; Ctrl-C saves."""
-    files = Files(source, target, valid_source, valid_target, start_from, to)
+    columns = Columns(pairs_format, source_column, target_column)
+    files = Files(source, target, pairs, columns, valid_source, valid_target, valid_pairs, start_from, to)
     if recipe is not None and not files.are_none:
-        raise ManyheadsError("give either a recipe, or --source and --target.", cure="See: manyheads train --help")
+        raise ManyheadsError(f"give {INSTEAD}.", cure="See: manyheads train --help")
     settings, run, remark = _settings(recipe, files, out, changes or [])
     settings = _with_end(settings, run, finish_in)
 
@@ -99,21 +108,20 @@ def _settings(
 ) -> tuple[AnyRecipe, RunFolder, str]:
     """Return the recipe to train, the run folder, and what to say about a recipe that the user did not write.
 
-    A recipe that was chosen for files is the user's from then on: started again, the one in the run folder counts.
+    A recipe that was chosen is the user's from then on: started again, the one in the run folder counts.
     """
-    from manyheads.config.recipe import load_any_recipe, load_recipe
+    from manyheads.config.recipe import load_recipe
+    from manyheads.config.schema import Recipe
     from manyheads.runs.folder import RunFolder
-
-    if recipe is not None:
-        settings = load_any_recipe(recipe, changes)
-        return settings, RunFolder(out or Path("runs") / settings.name), ""
     from manyheads.training.defaults import same_files
 
-    chosen = files.recipe(changes)
-    run = RunFolder(out or Path("runs") / chosen.name)
+    settings, chosen = (files.recipe(changes), True) if recipe is None else _load(recipe, changes)
+    run = RunFolder(out or Path("runs") / settings.name)
+    if not chosen or not isinstance(settings, Recipe):
+        return settings, run, ""
     begun = run.begun_with()
-    if begun is None or not same_files(begun, chosen):
-        return chosen, run, f"Chose {_choice(chosen)}; change it in {run.recipe_file} or with --set."
+    if begun is None or not same_files(begun, settings):
+        return settings, run, f"Chose {_choice(settings)}; change it in {run.recipe_file} or with --set."
     own = load_recipe(run.recipe_file, changes)
     return own, run, f"Going on with {run.recipe_file}: {_choice(own)}."
 
@@ -145,38 +153,11 @@ def _choice(recipe: Recipe) -> str:
     )
 
 
-@dataclass(frozen=True)
-class Files:
-    """What is given in place of a recipe."""
+def _load(path: Path, changes: list[str]) -> tuple[AnyRecipe, bool]:
+    """Return a recipe, and whether its model and training were chosen because it has data alone."""
+    from manyheads.config.recipe import load_any_recipe
+    from manyheads.training.defaults import recipe_left_open
 
-    source: Path | None
-    target: Path | None
-    valid_source: Path | None
-    valid_target: Path | None
-    start_from: Path | None
-    to: str | None
-
-    @property
-    def are_none(self) -> bool:
-        """Whether nothing is given."""
-        return not any(vars(self).values())
-
-    def recipe(self, changes: list[str]) -> Recipe:
-        """Return a recipe chosen for the files."""
-        from manyheads.runs.folder import RunFolder
-        from manyheads.training.defaults import recipe_for_files, recipe_for_fine_tuning
-
-        if self.source is None or self.target is None:
-            raise ManyheadsError(
-                "give either a recipe, or --source and --target.",
-                cure="Line N of the target translates line N of the source. See: manyheads train --help",
-            )
-        if (self.valid_source is None) != (self.valid_target is None):
-            raise ManyheadsError("--valid-source and --valid-target belong together: give both or none.")
-        valid = None if not self.valid_source or not self.valid_target else (self.valid_source, self.valid_target)
-        if self.start_from is None:
-            if self.to is not None:
-                raise ManyheadsError("only with --start-from a language is needed.", where="--to", cure="Leave it out.")
-            return recipe_for_files(self.source, self.target, valid=valid, changes=changes)
-        base = RunFolder.open(self.start_from)
-        return recipe_for_fine_tuning(base, self.source, self.target, to=self.to, valid=valid, changes=changes)
+    refuse_text(path)
+    chosen = recipe_left_open(path, changes)
+    return (load_any_recipe(path, changes), False) if chosen is None else (chosen, True)

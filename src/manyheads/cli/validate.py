@@ -22,14 +22,21 @@ def validate(
     """Check a recipe: every key, every value, how they fit together, and whether its files exist."""
     from manyheads.config.recipe import load_any_recipe, recipe_text
 
-    settings = load_any_recipe(recipe, changes or [])
+    settings: AnyRecipe = load_any_recipe(recipe, changes or [])
+    chosen = None
     if files:
+        from manyheads.training.defaults import recipe_left_open
+
         _open_files(settings)
+        chosen = recipe_left_open(recipe, changes or [])
+        settings = chosen or settings
     if as_json:
         typer.echo(settings.model_dump_json(indent=2))
     else:
         typer.echo(recipe_text(settings), nl=False)
         typer.echo(f"{recipe} is valid.", err=True)
+        if chosen:
+            typer.echo("It has data alone: tokenizer, model and training are chosen for it.", err=True)
 
 
 def _open_files(recipe: AnyRecipe) -> None:

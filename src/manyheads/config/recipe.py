@@ -28,6 +28,11 @@ def load_any_recipe(path: Path, changes: Iterable[str] = ()) -> AnyRecipe:
     return parse_any_recipe(_read(path), changes, origin=str(path))
 
 
+def recipe_values(path: Path) -> dict[str, Any]:
+    """Return what a recipe says itself: no defaults, no presets, nothing checked."""
+    return _parse(_read(path), origin=str(path))[0]
+
+
 def load_cut(path: Path) -> CutSettings:
     """Read what `manyheads data cut` is to cut."""
     values, lines = _parse(_read(path), origin=str(path))

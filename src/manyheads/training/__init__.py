@@ -19,5 +19,5 @@
 | `costs` | parameters, FLOPs, memory and time of a recipe, before it is trained |
 | `progress` | what a person sees meanwhile |
 | `trainer` | the loop |
-| `defaults` | a recipe from two text files |
+| `defaults` | a recipe from nothing but data |
 """

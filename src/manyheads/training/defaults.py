@@ -1,4 +1,4 @@
-"""A recipe from nothing but two text files: sizes chosen by how much there is to learn from.
+"""A recipe from nothing but data: sizes chosen by how much there is to learn from.
 
 Small corpora want small models, small vocabularies, more dropout and a higher rate; the steps are chosen so that each
 sentence is seen a few dozen times in a small corpus and a few times in a large one.
@@ -6,13 +6,14 @@ sentence is seen a few dozen times in a small corpus and a few times in a large 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from manyheads.config.data import CorpusSettings
-from manyheads.config.recipe import AnyRecipe, build_recipe, merged, parse_change
+from manyheads.config.messages import build
+from manyheads.config.recipe import AnyRecipe, build_recipe, load_any_recipe, merged, parse_change, recipe_values
 from manyheads.config.schema import Recipe
 from manyheads.config.values import LONGEST_NAME, plain_name
 from manyheads.data.corpora import open_corpus
@@ -21,6 +22,7 @@ from manyheads.errors import ManyheadsError
 from manyheads.metrics.segmentation import SAMPLE, segmentation, target_language
 from manyheads.runs.folder import RunFolder
 
+TRANSLATION = "translation"  # the task of recipes that do not name one
 CHARACTERS_PER_TOKEN = 4  # of subwords, roughly
 ENOUGH_WORDS = 100_000  # to count, since every vocabulary is smaller
 BLEU_WORDS = 4  # in a row are what BLEU counts at most; targets that are shorter on average are not for it
@@ -66,17 +68,35 @@ TUNED = "-tuned"  # behind the name of the run that another goes on from
 
 
 def recipe_for_files(
-    source: Path, target: Path, *, valid: tuple[Path, Path] | None = None, changes: Iterable[str] = ()
+    train: Mapping[str, Any], *, valid: Mapping[str, Any] | None = None, changes: Iterable[str] = ()
 ) -> Recipe:
-    """Choose a recipe for two parallel files; without validation files, some pairs are cut off for it."""
-    train = {"source": str(source), "target": str(target)}
-    corpus = _measure(CorpusSettings(**train))
+    """Choose a recipe for files, given as a corpus of a recipe has them: source and target, or pairs.
+
+    Without validation files, some pairs are cut off for it.
+    """
+    name = Path(train.get("pairs") or train["target"]).name.split(".")[0]
+    data = {"train": dict(train), **({} if valid is None else {"valid": dict(valid)})}
+    return recipe_for_data({"name": plain_name(name), "data": data}, changes=changes)
+
+
+def recipe_left_open(path: Path, changes: Iterable[str] = ()) -> Recipe | None:
+    """Read a recipe that has data, but neither tokenizer nor model nor training, and choose these; None for others."""
+    values, changes = recipe_values(path), list(changes)
+    if {"tokenizer", "model", "training", "start_from"} & set(values) or values.get("task", TRANSLATION) != TRANSLATION:
+        return None
+    load_any_recipe(path, changes)  # a mistake is told with its line
+    return recipe_for_data(values, changes=changes)
+
+
+def recipe_for_data(values: Mapping[str, Any], *, changes: Iterable[str] = ()) -> Recipe:
+    """Return a recipe of values that have data, with everything else chosen by how much there is to learn from."""
+    given = build_recipe(values).data
+    corpus = _measure(given.corpora)
     size = next(one for one in SIZES if corpus.pairs <= one.pairs)
     steps = max(200, round(size.epochs * corpus.characters / CHARACTERS_PER_TOKEN / size.batch_tokens))
     every = max(50, min(1000, round(steps / 40)))
-    values: dict[str, Any] = {
-        "name": plain_name(target.name.split(".")[0]),
-        "data": {"train": train, **_held_out(valid, corpus.pairs, {})},
+    chosen: dict[str, Any] = {
+        "data": {} if given.valid is not None or given.held_out else _held_out(corpus),
         # Each different word could become a piece, so a corpus with that many words allows that many pieces.
         "tokenizer": {"vocabulary": size.vocabulary} if size.vocabulary and corpus.words >= size.vocabulary else {},
         "model": size.model,
@@ -91,21 +111,20 @@ def recipe_for_files(
             "checkpoint_every": every,
             "clip_norm": 1.0,
         },
-        "validation": {"every": every, "sentences": 500, **_judgement(corpus, None)},
+        "validation": {"every": every, "sentences": 500, **_judgement(corpus, target_language(given))},
     }
-    return _built(values, changes)
+    return _built(merged(chosen, values), changes)
 
 
 def recipe_for_fine_tuning(
     base: RunFolder,
-    source: Path,
-    target: Path,
+    train: Mapping[str, Any],
     *,
     to: str | None = None,
-    valid: tuple[Path, Path] | None = None,
+    valid: Mapping[str, Any] | None = None,
     changes: Iterable[str] = (),
 ) -> Recipe:
-    """Choose a recipe that goes on from another run's model with two parallel files: a low rate, for not too long.
+    """Choose a recipe that goes on from another run's model with files: a low rate, for not too long.
 
     `to` is the language of the target, for a model that has to be told.
     """
@@ -118,15 +137,15 @@ def recipe_for_fine_tuning(
             cure="Name it: --to en",
         )
     language = {"target_language": to} if to is not None and learned.data.directions else {}
-    train = {"source": str(source), "target": str(target), **language}
-    corpus = _measure(CorpusSettings(**train))
+    corpus = _measure([build(CorpusSettings, train, origin="the corpus")])
+    held_out = _held_out(corpus) if valid is None else {"valid": {**valid, **language}}
     steps = max(50, round(TUNING.epochs * corpus.characters / CHARACTERS_PER_TOKEN / TUNING.batch_tokens))
     every = max(25, round(steps / 4))
     parts = learned.model_dump(mode="json", exclude_none=True)
     values: dict[str, Any] = {
         "name": f"{learned.name[: LONGEST_NAME - len(TUNED)]}{TUNED}",
         "start_from": str(base.path),
-        "data": {"train": train, "max_length": learned.data.max_length, **_held_out(valid, corpus.pairs, language)},
+        "data": {"train": {**train, **language}, "max_length": learned.data.max_length, **held_out},
         "tokenizer": parts["tokenizer"],
         "model": {
             **{key: value for key, value in parts["model"].items() if key != "vectors"},
@@ -158,15 +177,24 @@ def _files(recipe: Recipe) -> list[object]:
         return None if path is None else resolve(path).resolve()
 
     sides = (recipe.data.corpora, recipe.data.valid_corpora)
-    corpora = [[(place(one.source), place(one.target), one.target_language) for one in side] for side in sides]
-    return [*corpora, place(recipe.start_from)]
+    corpora = [
+        (
+            place(one.source),
+            place(one.target),
+            place(one.pairs),
+            one.source_column,
+            one.target_column,
+            one.target_language,
+        )
+        for side in sides
+        for one in side
+    ]
+    return [len(recipe.data.corpora), *corpora, place(recipe.start_from)]
 
 
-def _held_out(valid: tuple[Path, Path] | None, count: int, language: dict[str, str]) -> dict[str, Any]:
-    """Return the validation data: files, or some of the pairs."""
-    if valid is not None:
-        return {"valid": {"source": str(valid[0]), "target": str(valid[1]), **language}}
-    return {"held_out": max(1, min(1000, count // 20))}
+def _held_out(corpus: Measured) -> dict[str, int]:
+    """Return how many pairs to cut off for validation."""
+    return {"held_out": max(1, min(1000, corpus.first // 20))}
 
 
 def _built(values: dict[str, Any], changes: Iterable[str]) -> Recipe:
@@ -181,6 +209,7 @@ class Measured:
     """What a recipe is chosen by."""
 
     pairs: int
+    first: int  # of these, pairs of the first corpus
     characters: int  # on the longer side
     words: int  # different ones, as far as they were counted
     target_words: int
@@ -201,21 +230,23 @@ def _judgement(corpus: Measured, language: str | None) -> dict[str, str]:
     return {"metric": metric, "bleu_tokenizer": found.tokenizer}
 
 
-def _measure(settings: CorpusSettings) -> Measured:
-    """Read a corpus once, and count."""
-    pairs = source = target = target_words = 0
+def _measure(corpora: Sequence[CorpusSettings]) -> Measured:
+    """Read the corpora once, and count."""
+    pairs = first = source = target = target_words = 0
     words: set[str] = set()
     labels: set[str] = set()
     sample: list[str] = []
-    for pair in open_corpus(settings, split="train").pairs():
-        pairs += 1
-        source += len(pair.source)
-        target += len(pair.target)
-        target_words += len(pair.target.split())
-        if len(words) < ENOUGH_WORDS:
-            words.update(pair.source.split(), pair.target.split())
-        if len(labels) <= MOST_LABELS:
-            labels.add(pair.target)
-        if len(sample) < SAMPLE:
-            sample.append(pair.target)
-    return Measured(pairs, max(source, target), len(words), target_words, len(labels), tuple(sample))
+    for number, settings in enumerate(corpora):
+        for pair in open_corpus(settings, split="train").pairs():
+            pairs += 1
+            first += number == 0
+            source += len(pair.source)
+            target += len(pair.target)
+            target_words += len(pair.target.split())
+            if len(words) < ENOUGH_WORDS:
+                words.update(pair.source.split(), pair.target.split())
+            if len(labels) <= MOST_LABELS:
+                labels.add(pair.target)
+            if len(sample) < SAMPLE:
+                sample.append(pair.target)
+    return Measured(pairs, first, max(source, target), len(words), target_words, len(labels), tuple(sample))
