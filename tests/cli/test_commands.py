@@ -425,31 +425,83 @@ def test_evaluate_takes_another_task(command: Command, copy_run: Path):
     assert json.loads(result.out)["scores"][0]["value"] < 50
 
 
-def test_evaluate_compares_two_runs(command: Command, copy_run: Path, reverse_run: Path):
+def compared(result: Any) -> list[dict[str, Any]]:
+    """Return the systems of the only metric that was compared by."""
+    result.succeeds()
+    (comparison,) = json.loads(result.out)["comparisons"]
+    systems: list[dict[str, Any]] = comparison["systems"]
+    return systems
+
+
+def test_evaluate_compares_two_runs_by_the_tasks_own_metric(command: Command, copy_run: Path, reverse_run: Path):
     words = ["evaluate", copy_run, "--against", reverse_run, "--count", 60, "--beam", 1]
     result = command(*words, "--json")
-    result.succeeds()
-    against = json.loads(result.out)["against"]
-    assert against["run"] == str(reverse_run)
-    assert [one["metric"] for one in against["comparisons"]] == ["bleu", "chrf"]
-    for one in against["comparisons"]:
-        assert one["system"] == pytest.approx(100)
-        assert one["baseline"] < 90
-        assert one["p_value"] < 0.05
-        assert one["significant"] is True
-    said = command(*words).out
-    assert "significant" in said
-    assert f"of {reverse_run}: p = 0.0" in said
+    own, rival = compared(result)
+    found = json.loads(result.out)
+    assert found["against"] == [str(reverse_run)]
+    assert (found["comparisons"][0]["metric"], found["comparisons"][0]["test"]) == (
+        "exact_match",
+        "McNemar's exact test",
+    )
+    assert (own["run"], rival["run"]) == (str(copy_run), str(reverse_run))
+    assert own["value"] == own["low"] == own["high"] == 100
+    assert rival["low"] <= rival["value"] <= rival["high"] < 100
+    assert (own["p_value"], own["significant"]) == (None, None)
+    assert rival["p_value"] == rival["corrected"] < 0.05
+    assert rival["significant"] is True
+    assert found["over_seeds"] is None
     assert command(*words, "--json").out == result.out, "a p-value can be reproduced"
 
 
+def test_evaluate_prints_a_table_of_all_rivals(command: Command, copy_run: Path, reverse_run: Path):
+    against = ["--against", reverse_run, "--against", copy_run]
+    words = [
+        "evaluate",
+        copy_run,
+        *against,
+        "--metric",
+        "exact_match",
+        "--metric",
+        "bleu",
+        "--metric",
+        "symbol_error_rate",
+    ]
+    said = command(*words, "--count", 40, "--beam", 1).out
+    table = said[said.index("\nmetric") :].splitlines()[1:]
+    assert "95 % interval" in table[0] and "Holm" in table[0]
+    for name in ("exact_match", "bleu", "symbol_error_rate"):
+        own, worse, same = [line for line in table[1:] if line.startswith(f"{name} ")]
+        assert own.endswith(f"  {copy_run}") and "significant" not in own
+        assert worse.endswith(f"significant     {reverse_run}")
+        assert same.endswith(f"could be chance {copy_run}")
+    assert (
+        "exact_match by McNemar's exact test, bleu by paired bootstrap, symbol_error_rate by paired bootstrap" in said
+    )
+    assert "corrected for 2 comparisons" in said
+
+
 def test_a_run_is_not_better_than_itself(command: Command, copy_run: Path):
-    result = command("evaluate", copy_run, "--against", copy_run, "--count", 30, "--beam", 1, "--json")
-    result.succeeds()
-    for one in json.loads(result.out)["against"]["comparisons"]:
-        assert one["system"] == one["baseline"]
-        assert one["p_value"] > 0.05
-        assert one["significant"] is False
+    for words in ([], ["--metric", "chrf"], ["--metric", "symbol_error_rate"]):
+        result = command("evaluate", copy_run, "--against", copy_run, "--count", 30, "--beam", 1, *words, "--json")
+        own, same = compared(result)
+        assert own["value"] == same["value"]
+        assert same["p_value"] == 1.0
+        assert same["significant"] is False
+
+
+def test_runs_that_differ_in_their_seed_alone_have_a_mean(command: Command, copy_run: Path, tmp_path: Path):
+    for seed in (2, 3):
+        run = shutil.copytree(copy_run, tmp_path / str(seed))
+        values = yaml.safe_load((run / "recipe.yaml").read_text())
+        (run / "recipe.yaml").write_text(yaml.safe_dump({**values, "seed": seed, "name": f"copy-{seed}"}))
+    against = ["--against", tmp_path / "2", "--against", tmp_path / "3"]
+    words = ["evaluate", copy_run, *against, "--count", 20, "--beam", 1]
+    assert "mean and standard deviation over 3 seeds" in command(*words).out
+    found = json.loads(command(*words, "--json").out)["over_seeds"]
+    assert found == {"runs": 3, "scores": [{"metric": "exact_match", "mean": 100.0, "standard_deviation": 0.0}]}
+    other = tmp_path / "3" / "recipe.yaml"
+    other.write_text(other.read_text().replace("label_smoothing: 0.0", "label_smoothing: 0.1"))
+    assert json.loads(command(*words, "--json").out)["over_seeds"] is None
 
 
 # --- score -----------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import random
 import pytest
 import sacrebleu
 
-from manyheads.metrics.overlap import Comparison, compare, overlap_score
+from manyheads.metrics.overlap import Resampled, overlap_score, paired_bootstrap
 from manyheads.metrics.scores import Scale, measure
 
 REFERENCES = [
@@ -69,33 +69,37 @@ def worsened(sentences: list[str], share: float, seed: int) -> list[str]:
     return [" ".join("zzz" if chance.random() < share else word for word in one.split()) for one in sentences]
 
 
-def rows(baseline: list[str], system: list[str], references: list[str]) -> dict[str, Comparison]:
-    found = compare({"old": baseline, "new": system}, references, lowercase=False, tokenizer="13a")
-    return {row.metric: row for row in found}
+def rows(metric: str, systems: list[list[str]], references: list[str]) -> list[Resampled]:
+    return paired_bootstrap(metric, systems, references, lowercase=False, tokenizer="13a")
 
 
-def test_a_system_is_not_significantly_different_from_itself():
+METRICS = pytest.mark.parametrize("metric", ["bleu", "chrf"])
+
+
+@METRICS
+def test_a_system_is_not_significantly_different_from_itself(metric):
     references = corpus(60, seed=1)
     outputs = worsened(references, 0.3, seed=2)
-    for row in rows(outputs, outputs, references).values():
-        assert row.baseline == row.system
-        assert not row.significant
+    first, second = rows(metric, [outputs, list(outputs)], references)
+    assert first.value == second.value
+    assert second.p_value == 1.0
 
 
-def test_a_clearly_better_system_is_significantly_better():
+@METRICS
+def test_a_clearly_better_system_is_significantly_better(metric):
     references = corpus(60, seed=1)
     bad, good = worsened(references, 0.4, seed=2), worsened(references, 0.1, seed=3)
-    found = rows(bad, good, references)
-    assert set(found) == {"bleu", "chrf"}
-    for row in found.values():
-        assert row.significant
-        assert row.system > row.baseline
-    assert found["bleu"].baseline == sacrebleu.corpus_bleu(bad, [references]).score
-    assert found["bleu"].system == sacrebleu.corpus_bleu(good, [references]).score
+    first, second, third = rows(metric, [bad, good, bad], references)
+    assert second.p_value < 0.05
+    assert third.p_value == 1.0
+    assert first.value < first.high < second.low < second.value < second.high
+    for found, outputs in ((first, bad), (second, good)):
+        assert found.value == overlap_score(metric, outputs, references, lowercase=False, tokenizer="13a")[0]
 
 
-def test_the_same_comparison_gives_the_same_p_value():
+@METRICS
+def test_the_same_comparison_gives_the_same_p_value(metric):
     references = corpus(30, seed=1)
-    one, other = worsened(references, 0.30, seed=2), worsened(references, 0.27, seed=3)
-    assert rows(one, other, references) == rows(one, other, references)
-    assert 0.0 < rows(one, other, references)["bleu"].p_value < 1.0
+    systems = [worsened(references, 0.30, seed=2), worsened(references, 0.27, seed=3)]
+    assert rows(metric, systems, references) == rows(metric, systems, references)
+    assert 0.0 < rows(metric, systems, references)[1].p_value < 1.0

@@ -25,10 +25,22 @@ from manyheads.cli.options import (
 from manyheads.cli.outputs import Overwrite, output_file
 
 if TYPE_CHECKING:
+    from manyheads.cli.scoring import Scoring
     from manyheads.config.data import CorpusSettings
     from manyheads.config.schema import Recipe
-    from manyheads.decoding.translator import Translator
     from manyheads.metrics.scores import Score
+
+
+Against = Annotated[
+    list[Path] | None, typer.Option(help="Another run, to test the difference for significance; may be repeated.")
+]
+Tokenizer = Annotated[
+    str | None,
+    typer.Option(
+        help="sacreBLEU's tokenizer: 13a, none, char, zh, intl, ja-mecab or ko-mecab. Default: the recipe's if it is "
+        "not 13a, or the one that suits the target's language or script (auto)."
+    ),
+]
 
 
 def evaluate(
@@ -42,16 +54,10 @@ def evaluate(
     to: To = None,
     task: Annotated[str | None, typer.Option(help="The unseen test split of a generated task instead.")] = None,
     count: Annotated[int, typer.Option(help="Pairs of the generated task.")] = 1000,
-    against: Annotated[Path | None, typer.Option(help="Another run, to compare with by paired bootstrap.")] = None,
+    against: Against = None,
     metric: Annotated[list[str] | None, typer.Option(help="Metric; default: the run's own and its companions.")] = None,
     lowercase: Annotated[bool | None, typer.Option(help="Ignore case in BLEU and chrF.")] = None,
-    tokenizer: Annotated[
-        str | None,
-        typer.Option(
-            help="sacreBLEU's tokenizer: 13a, none, char, zh, intl, ja-mecab or ko-mecab. Default: the recipe's if "
-            "it is not 13a, or the one that suits the target's language or script (auto)."
-        ),
-    ] = None,
+    tokenizer: Tokenizer = None,
     save: Annotated[Path | None, typer.Option(help="Write the outputs here, one per line.")] = None,
     overwrite: Overwrite = False,
     beam: Beam = None,
@@ -66,39 +72,60 @@ def evaluate(
 
     Of a BERT, the labels or answers it gives to the texts in --pairs, or to those of a generated task.
     """
+    from manyheads.cli.scoring import Scoring
     from manyheads.data.corpora import open_corpus
-    from manyheads.decoding.translator import Translator
     from manyheads.runs.folder import RunFolder
 
     output_file(save, inputs=(source, target, pairs), overwrite=overwrite)
     folder = RunFolder.open(run)
+    columns = {"format": pairs_format, "source_column": source_column, "target_column": target_column}
     if folder.kind == "bert":
         from manyheads.cli.evaluate_bert import evaluate_bert, refuse_searching
 
-        columns = (source_column, target_column)
-        translating = (source, target, *columns, to, against, metric, lowercase, tokenizer, beam, length_penalty)
+        translating = (source, target, *columns.values(), to, against, metric, lowercase, tokenizer, beam)
         computed = (None if engine == "auto" else engine, None if precision == "float32" else precision)
-        refuse_searching(folder, *translating, *computed)
+        refuse_searching(folder, *translating, length_penalty, *computed)
         found = evaluate_bert(folder, file=pairs, task=task, count=count, device=device)
         _save(save, found.outputs)
         _print(_result(run, len(found.outputs), found.scores), found.scores, as_json=as_json)
         return
     recipe = folder.recipe()
-    named_columns = {"format": pairs_format, "source_column": source_column, "target_column": target_column}
-    given = {name: column for name, column in named_columns.items() if column is not None}
+    given = {name: column for name, column in columns.items() if column is not None}
     named = {"source": source, "target": target, "pairs": pairs, **given}
     rows = list(open_corpus(_corpus(recipe, named, task, count), split="test").pairs())
-    scoring = _Scoring(recipe, rows, metric or [], lowercase, tokenizer, to)
+    scoring = Scoring(recipe, rows, metric or [], lowercase, tokenizer, to)
     search = {"to": to, "beam": beam, **length_penalty_options(length_penalty), "batch_sentences": batch}
     computing = {"engine": engine, "device": device, "precision": precision}
+    _evaluate(scoring, [run, *(against or [])], search, computing, save=save, as_json=as_json)
+
+
+def _evaluate(
+    scoring: Scoring,
+    runs: list[Path],
+    search: dict[str, Any],
+    computing: dict[str, str],
+    *,
+    save: Path | None,
+    as_json: bool,
+) -> None:
+    """Evaluate the first of the runs, and compare the others with it, if there are any."""
+    from manyheads.cli.scoring import over_seeds
+    from manyheads.decoding.translator import Translator
+    from manyheads.runs.folder import RunFolder
+
+    run, *others = runs
+    recipes = [RunFolder.open(one).recipe() for one in runs]  # a mistake in a name is told before the work begins
     translator = Translator(run, **computing)
     outputs = translator.translate(scoring.sources, **search)
     _save(save, outputs)
     scores = scoring.scores(outputs)
-    result = {**_result(run, len(rows), scores), "perplexity": scoring.perplexity(translator, to)}
-    if against is not None:
-        other = Translator(against, **computing).translate(scoring.sources, **search)
-        result["against"] = {"run": str(against), "comparisons": scoring.comparisons(other, outputs)}
+    perplexity = scoring.perplexity(translator, search["to"])
+    result = {**_result(run, len(scoring.rows), scores), "perplexity": perplexity}
+    if others:
+        theirs = [Translator(other, **computing).translate(scoring.sources, **search) for other in others]
+        comparisons = scoring.comparisons(runs, [outputs, *theirs])
+        seeds = over_seeds(recipes, comparisons)
+        result |= {"against": list(map(str, others)), "comparisons": comparisons, "over_seeds": seeds}
     _print(result, scores, as_json=as_json)
 
 
@@ -113,72 +140,6 @@ def _corpus(recipe: Recipe, values: dict[str, Any], task: str | None, count: int
         options = trained_on.options if own else {}
         values = {**values, "task": task or trained_on.task, "count": count, "seed": 0, "options": options}
     return build(CorpusSettings, values, origin="the test data")
-
-
-class _Scoring:
-    """Sources, right answers and metrics of one evaluation."""
-
-    def __init__(
-        self,
-        recipe: Recipe,
-        rows: list[Any],
-        metrics: list[str],
-        lowercase: bool | None,
-        tokenizer: str | None,
-        to: str | None,
-    ) -> None:
-        from manyheads.metrics.scores import Scale, answers_of, check_metrics, companions
-
-        settings = recipe.validation
-        own = settings.metric if settings.metric != "loss" else "bleu"
-        self.metrics = check_metrics(metrics) or [own, *companions(own)]
-        self.rows = rows
-        answers = answers_of(rows, grouped=not {"bleu", "chrf"} & set(self.metrics))
-        self.sources = [text for text, _ in answers]
-        self.answers = [right for _, right in answers]
-        self.scale = Scale(
-            settings.lowercase if lowercase is None else lowercase, self._tokenizer(recipe, tokenizer, to)
-        )
-
-    def _tokenizer(self, recipe: Recipe, asked: str | None, to: str | None) -> str:
-        """Return BLEU's tokenizer: the one asked for, or the recipe's own, or the one that suits the target."""
-        from manyheads.metrics.scores import check_tokenizer
-        from manyheads.metrics.segmentation import AUTO, bleu_tokenizer, target_language
-
-        own = recipe.validation.bleu_tokenizer
-        default = type(recipe.validation).model_fields["bleu_tokenizer"].default
-        return bleu_tokenizer(
-            check_tokenizer(asked or (AUTO if own == default else own)),
-            language=to or target_language(recipe.data),
-            references=(right[0] for right in self.answers),
-        )
-
-    def scores(self, outputs: list[str]) -> list[Score]:
-        """Score outputs by every metric."""
-        from manyheads.metrics.scores import measure
-
-        return [measure(metric, outputs, self.answers, self.scale) for metric in self.metrics]
-
-    def perplexity(self, translator: Translator, to: str | None) -> float:
-        """Return the model's perplexity per target token, the end token included, on the pairs."""
-        from manyheads.metrics.scores import perplexity
-
-        likely = translator.score([row.source for row in self.rows], [row.target for row in self.rows], to=to)
-        tokens = sum(len(row) for row in likely)
-        return perplexity(-sum(map(sum, likely)) / max(1, tokens))
-
-    def comparisons(self, baseline: list[str], system: list[str]) -> list[dict[str, Any]]:
-        """Return BLEU and chrF of two systems with the probability that chance explains the difference."""
-        from manyheads.metrics.overlap import compare
-
-        references = [right[0] for right in self.answers]
-        found = compare(
-            {"baseline": baseline, "system": system},
-            references,
-            lowercase=self.scale.lowercase,
-            tokenizer=self.scale.bleu_tokenizer,
-        )
-        return [{**asdict(one), "significant": one.significant} for one in found]
 
 
 def _save(file: Path | None, outputs: list[str]) -> None:
@@ -206,9 +167,7 @@ def _print(result: dict[str, Any], scores: list[Score], *, as_json: bool) -> Non
         typer.echo(f"{score.name:<18}{score.value:8.2f}{signature}")
     if "perplexity" in result:
         typer.echo(f"{'perplexity':<18}{result['perplexity']:8.2f}")
-    for one in result.get("against", {}).get("comparisons", []):
-        verdict = "significant" if one["significant"] else "could be chance"
-        typer.echo(
-            f"{one['metric']:<18}{one['system']:8.2f}  against {one['baseline']:.2f} of {result['against']['run']}: "
-            f"p = {one['p_value']:.4f}, {verdict}"
-        )
+    if "comparisons" in result:
+        from manyheads.cli.scoring import print_comparisons
+
+        print_comparisons(result)

@@ -9,10 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
+def matches(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> list[bool]:
+    """Return of each output whether it equals one of its references."""
+    return [output in answers for output, answers in zip(outputs, references, strict=True)]
+
+
 def exact_match(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> float:
     """Return the percentage of outputs that equal one of their references."""
-    right = sum(output in answers for output, answers in zip(outputs, references, strict=True))
-    return 100.0 * right / max(1, len(outputs))
+    return 100.0 * sum(matches(outputs, references)) / max(1, len(outputs))
 
 
 def word_error_rate(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> float:
@@ -20,14 +24,18 @@ def word_error_rate(outputs: Sequence[str], references: Sequence[Sequence[str]])
     return 100.0 - exact_match(outputs, references)
 
 
+def symbol_errors(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
+    """Return of each output the edits to the nearest reference, and the symbols (white-space separated) of that."""
+    return [
+        min((edit_distance(output.split(), answer.split()), len(answer.split())) for answer in answers)
+        for output, answers in zip(outputs, references, strict=True)
+    ]
+
+
 def symbol_error_rate(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> float:
-    """Return edits per hundred reference symbols (white-space separated), against the nearest reference."""
-    edits = symbols = 0
-    for output, answers in zip(outputs, references, strict=True):
-        nearest = min((edit_distance(output.split(), answer.split()), len(answer.split())) for answer in answers)
-        edits += nearest[0]
-        symbols += nearest[1]
-    return 100.0 * edits / max(1, symbols)
+    """Return edits per hundred reference symbols, against the nearest reference."""
+    each = symbol_errors(outputs, references)
+    return 100.0 * sum(edits for edits, _ in each) / max(1, sum(symbols for _, symbols in each))
 
 
 def edit_distance(first: Sequence[str], second: Sequence[str]) -> int:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.significance import PairedTest
 
 from manyheads.errors import ManyheadsError
-
-BOOTSTRAP_SAMPLES = 1000
-BOOTSTRAP_SEED = "12345"  # sacreBLEU reads it from the environment; fixed, so that a p-value can be reproduced
+from manyheads.metrics.significance import SAMPLES, SEED
 
 
 def overlap_score(
@@ -39,36 +36,32 @@ def _scorer(metric: str, *, lowercase: bool, tokenizer: str) -> BLEU | CHRF:
         ) from None
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """One system against a baseline on the same sentences."""
+class Resampled(NamedTuple):
+    """A system's score, the bounds of its interval of 95 %, and the p-value of its difference to the first system."""
 
-    metric: str
-    baseline: float
-    system: float
+    value: float
+    low: float
+    high: float
     p_value: float
 
-    @property
-    def significant(self) -> bool:
-        """Whether chance is an unlikely explanation (p < 0.05)."""
-        return self.p_value < 0.05
 
-
-def compare(
-    outputs: Mapping[str, Sequence[str]], references: Sequence[str], *, lowercase: bool, tokenizer: str
-) -> list[Comparison]:
-    """Compare two systems by paired bootstrap; the first of the two is the baseline."""
-    (baseline, baseline_outputs), (system, system_outputs) = outputs.items()
-    scorers = {name: _scorer(name, lowercase=lowercase, tokenizer=tokenizer) for name in ("bleu", "chrf")}
-    os.environ.setdefault("SACREBLEU_SEED", BOOTSTRAP_SEED)
+def paired_bootstrap(
+    metric: str, systems: Sequence[Sequence[str]], references: Sequence[str], *, lowercase: bool, tokenizer: str
+) -> list[Resampled]:
+    """Compare the outputs of systems with those of the first of them by BLEU or chrF."""
+    os.environ.setdefault("SACREBLEU_SEED", str(SEED))  # where sacreBLEU looks for it
     test = PairedTest(
-        [(baseline, list(baseline_outputs)), (system, list(system_outputs))],
-        scorers,
+        [(str(number), list(outputs)) for number, outputs in enumerate(systems)],
+        {metric: _scorer(metric, lowercase=lowercase, tokenizer=tokenizer)},
         references=[list(references)],
         test_type="bs",
-        n_samples=BOOTSTRAP_SAMPLES,
+        n_samples=SAMPLES,
     )
     results: dict[str, Any] = test()[1]
-    rows = {name: next(results[key] for key in results if key.lower().startswith(name)) for name in scorers}
-    same = list(baseline_outputs) == list(system_outputs)  # sacreBLEU would call no difference at all significant
-    return [Comparison(name, row[0].score, row[1].score, 1.0 if same else row[1].p_value) for name, row in rows.items()]
+    (rows,) = [rows for name, rows in results.items() if name != "System"]
+    # Of no difference at all, sacreBLEU would say that it is significant.
+    same = [list(outputs) == list(systems[0]) for outputs in systems]
+    return [
+        Resampled(*map(float, (row.score, row.mean - row.ci, row.mean + row.ci, 1.0 if equal else row.p_value)))
+        for row, equal in zip(rows, same, strict=True)
+    ]
