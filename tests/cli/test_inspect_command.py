@@ -134,7 +134,8 @@ def test_a_mistake_gets_a_sentence(command: Command, copy_run: Path, tmp_path, m
 def test_what_needs_a_run_says_so(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("manyheads.runs.shipped.FOLDER", tmp_path)
     command("inspect", "--show", "schedule", "--out", tmp_path / "a.png").refuses("no model comes with this package")
-    command("inspect", tmp_path / "nowhere", TEXT, "--out", tmp_path / "a.png").refuses("no such run folder")
+    for words in ([TEXT, "--model", "nowhere"], ["nowhere", "--show", "curves"]):
+        command("inspect", *words, "--out", tmp_path / "a.png").refuses("nowhere: there is no such run folder")
 
 
 def test_of_several_sentences_one_is_shown_and_all_are_aligned(command: Command, tmp_path: Path):

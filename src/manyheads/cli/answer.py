@@ -8,14 +8,12 @@ from typing import Annotated
 import typer
 
 from manyheads.cli.options import AsJson, Device
-from manyheads.cli.texts import lines_of, pairs_of
+from manyheads.cli.texts import AsText, PairTexts, pairs_of, sources_of
 
 
 def answer(
-    file: Annotated[
-        Path | None,
-        typer.Argument(help="Lines of question, tab, context (also .gz); without it, standard input."),
-    ] = None,
+    text: PairTexts = None,
+    as_text: AsText = False,
     model: Annotated[Path, typer.Option(help="A run with task: question_answering.")] = ...,  # type: ignore[assignment]
     batch: Annotated[int, typer.Option(min=1, help="Questions computed at once.")] = 32,
     device: Device = "auto",
@@ -27,6 +25,7 @@ def answer(
 
     from manyheads.encoding.bert import Bert
 
+    sources = sources_of(text, as_text=as_text)
     bert = Bert.from_folder(model, device=device)
-    for found in bert.answer(pairs_of(lines_of(file), file), batch=batch):
+    for found in bert.answer(pairs_of(sources), batch=batch):
         typer.echo(json.dumps(asdict(found), ensure_ascii=False) if as_json else found.text)

@@ -8,13 +8,12 @@ from typing import Annotated
 import typer
 
 from manyheads.cli.options import AsJson, Device
-from manyheads.cli.texts import lines_of, pairs_of
+from manyheads.cli.texts import AsText, Texts, lines_of, pairs_of, sources_of
 
 
 def classify(
-    file: Annotated[
-        Path | None, typer.Argument(help="Texts, one per line (also .gz); without it, standard input.")
-    ] = None,
+    text: Texts = None,
+    as_text: AsText = False,
     model: Annotated[Path, typer.Option(help="A run with task: classification.")] = ...,  # type: ignore[assignment]
     pairs: Annotated[bool, typer.Option("--pairs", help="Each line holds two texts with a tab between them.")] = False,
     batch: Annotated[int, typer.Option(min=1, help="Texts computed at once.")] = 32,
@@ -27,7 +26,8 @@ def classify(
 
     from manyheads.encoding.bert import Bert
 
+    sources = sources_of(text, as_text=as_text)
     bert = Bert.from_folder(model, device=device)
-    texts = pairs_of(lines_of(file), file) if pairs else lines_of(file)
+    texts = pairs_of(sources) if pairs else lines_of(sources)
     for label in bert.classify(texts, batch=batch):
         typer.echo(json.dumps(asdict(label), ensure_ascii=False) if as_json else label.name)

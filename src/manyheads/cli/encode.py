@@ -13,7 +13,7 @@ import typer
 
 from manyheads.cli.options import Device
 from manyheads.cli.outputs import Overwrite, output_file
-from manyheads.cli.texts import lines_of, pairs_of
+from manyheads.cli.texts import AsText, Texts, lines_of, pairs_of, sources_of
 from manyheads.errors import ManyheadsError
 
 if TYPE_CHECKING:
@@ -34,9 +34,8 @@ class Pooling(StrEnum):
 
 
 def encode(
-    file: Annotated[
-        Path | None, typer.Argument(help="Texts, one per line (also .gz); without it, standard input.")
-    ] = None,
+    text: Texts = None,
+    as_text: AsText = False,
     model: Annotated[Path, typer.Option(help="The run folder, or a folder from Hugging Face.")] = ...,  # type: ignore[assignment]
     out: Annotated[
         Path | None, typer.Option(help="Where to write: x.npy or x.jsonl. Without it, JSON lines to standard output.")
@@ -58,11 +57,12 @@ def encode(
     """
     if out is not None and out.suffix not in FORMATS:
         raise ManyheadsError(f"the name must end in {' or '.join(FORMATS)}.", where=str(out))
-    output_file(out, inputs=(file,), overwrite=overwrite)
+    sources = sources_of(text, as_text=as_text)
+    output_file(out, inputs=[source.name for source in sources if source.is_file], overwrite=overwrite)
     from manyheads.encoding.bert import Bert
 
     bert = Bert.from_folder(model, device=device)
-    texts = pairs_of(lines_of(file), file) if pairs else lines_of(file)
+    texts = pairs_of(sources) if pairs else lines_of(sources)
     found = _told(bert.stream(texts, pool=pool.value, batch=batch, longest=longest))
     if out is None:
         _write_lines(found, sys.stdout.buffer)

@@ -14,8 +14,9 @@ import typer
 
 from manyheads.cli.options import AsJson, Beam, Device, To
 from manyheads.cli.outputs import Overwrite, output_file
+from manyheads.cli.texts import AsText, existing, lines_of, sources_of
 from manyheads.errors import ManyheadsError
-from manyheads.runs.shipped import find_run
+from manyheads.runs.shipped import find_run, shipped_models
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,6 +55,7 @@ class LevelName(StrEnum):
     token = "token"
 
 
+OF_A_RUN = (What.positions, What.masks, What.schedule, What.smoothing, What.curves)
 PICTURE = (".png", ".svg")
 FORMATS: dict[What, tuple[str, ...]] = {
     What.attention: (*PICTURE, ".html", ".json"),
@@ -100,9 +102,11 @@ class Asked:
 
     def text(self) -> str:
         """Return the one text."""
-        if len(self.texts) != 1:
-            raise ManyheadsError(f"one text can be shown at a time, not {len(self.texts)}.", where="TEXT")
-        return self.texts[0]
+        if len(self.texts) == 1:
+            return self.texts[0]
+        several = self.run is None and self.texts  # of which the first may have been meant as the run
+        cure = f"There is no run folder '{self.texts[0]}'; --model names the run." if several else None
+        raise ManyheadsError(f"one text can be shown at a time, not {len(self.texts)}.", where="TEXT", cure=cure)
 
     def number(self, inspector: Inspector) -> int:
         """Return which sentence of the text is wanted; say so where there are several and none was named."""
@@ -122,11 +126,19 @@ Content = Any
 
 
 def inspect(
-    run: Annotated[
-        str | None,
-        typer.Argument(help="A run folder; left out, the model that comes with the package.", show_default=False),
+    text: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[RUN] [TEXT|FILE|-]...",
+            help="What the model reads: texts, or files with one text per line (also .gz); -: standard input. The "
+            "first may be the run folder instead, or the name of a model that comes with the package.",
+            show_default=False,
+        ),
     ] = None,
-    text: Annotated[list[str] | None, typer.Argument(help="What the model reads.", show_default=False)] = None,
+    as_text: AsText = False,
+    model: Annotated[
+        Path | None, typer.Option(help="A run folder, or a name that 'manyheads models' shows; by default its first.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Where to write: a name that ends in .png, .svg, .html, .json or .txt.")
     ] = None,
@@ -161,16 +173,25 @@ def inspect(
     """
     form = _form(show, out, as_json)
     output_file(out, overwrite=overwrite)
-    folder, texts = _run_and_texts(run, text or [])
-    asked = Asked(folder, texts, form, kind, layer, head, heads, level, beam, to, sentence, against or [], device)
+    run, arguments = _run_and_texts(model, text or [])
+    texts = list(lines_of(sources_of(arguments, as_text=as_text))) if arguments else []
+    if show in OF_A_RUN and run is None and texts:
+        raise ManyheadsError("there is no such run folder.", where=texts[0], cure=f"{show} is of a run, not of texts.")
+    asked = Asked(run, texts, form, kind, layer, head, heads, level, beam, to, sentence, against or [], device)
     _write(_MAKERS[show](asked), out, form)
 
 
-def _run_and_texts(run: str | None, texts: list[str]) -> tuple[Path | None, list[str]]:
-    """Tell a run from a text where only one is given: what is no run, and does not look like a path, is a text."""
-    if run is None or texts or Path(run).exists() or "/" in run or find_run(run) != Path(run):
-        return (None if run is None else find_run(run)), texts
-    return None, [run]
+def _run_and_texts(model: Path | None, arguments: list[str]) -> tuple[Path | None, list[str]]:
+    """Tell the run from the texts: it is named by --model, or else by a first argument that is a run."""
+    if model is None and arguments and _is_run(arguments[0]):
+        return find_run(arguments[0]), arguments[1:]
+    return model, arguments
+
+
+def _is_run(argument: str) -> bool:
+    """Whether an argument is a folder, or the name of a model that comes with the package."""
+    place = Path(argument) if argument == "." and Path("config.json").exists() else existing(argument)
+    return place.is_dir() if place else argument in [model.name for model in shipped_models()]
 
 
 def _form(show: What, out: Path | None, as_json: bool) -> str:

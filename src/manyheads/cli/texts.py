@@ -1,28 +1,92 @@
-"""Texts and pairs of texts, line by line, from a file or from standard input."""
+"""The texts that a verb is given, by one rule for all verbs.
+
+An argument that is the name of an existing file is read as that file, one text per line, which is noted on standard
+error. `-` is standard input, as no argument at all is. Everything else is a text. `--text` takes every argument as a
+text.
+"""
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from io import BufferedReader
+from itertools import groupby, islice
 from pathlib import Path
-from typing import cast
+from typing import Annotated, cast
+
+import typer
 
 from manyheads.errors import ManyheadsError
 
 FIRST_BLOCK, LARGEST_BLOCK = 1 << 16, 1 << 18  # bytes of standard input: a thousand lines are answered soon, then more
+FILE_LINES = 4096  # lines of a file that are handed on together
+
+STANDARD_INPUT = "standard input"
+LIKE_A_FILE = re.compile(r"data:\S+|\S+\.(txt|tsv|jsonl|gz)")  # one word that was hardly meant as a text
+
+RULE = "Texts, or files with one text per line (also .gz); - or nothing: standard input."
+Texts = Annotated[list[str] | None, typer.Argument(metavar="[TEXT|FILE|-]...", help=RULE, show_default=False)]
+PairTexts = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[TEXT|FILE|-]...",
+        help="Lines of question, tab, context: as texts, or in files (also .gz); - or nothing: standard input.",
+        show_default=False,
+    ),
+]
+AsText = Annotated[
+    bool, typer.Option("--text", help="Take every argument as a text, also one that is the name of a file.")
+]
 
 
-def lines_of(file: Path | None) -> Iterator[str]:
-    """Yield the lines of a file (also .gz), or of standard input, ended by newlines alone."""
-    if file is not None:
-        from manyheads.data.files import read_lines, text_files
+@dataclass(frozen=True)
+class Source:
+    """Texts from one place: what it is called in messages, whether it is a file, and the texts, many at a time."""
 
-        for path in text_files(str(file), role="texts"):
-            yield from read_lines(path)
-        return
-    for chunk in line_chunks():
+    name: str
+    chunks: Iterable[list[str]]
+    is_file: bool = False
+
+
+def sources_of(arguments: Sequence[str] | None, *, as_text: bool) -> list[Source]:
+    """Return where the texts come from; nothing is read yet, but what cannot be read is refused."""
+    if not arguments:
+        return [Source(STANDARD_INPUT, line_chunks())]
+    found: list[Source] = []
+    for kind, group in groupby(arguments, key=lambda one: "text" if as_text else _kind(one)):
+        given = list(group)
+        if kind == "text":
+            found.append(Source("text", [given]))
+        elif kind == "input":
+            found.append(Source(STANDARD_INPUT, line_chunks()))
+        else:
+            found += [_file(name) for name in given]
+    return found
+
+
+def text_chunks(sources: Iterable[Source]) -> Iterator[list[str]]:
+    """Yield the texts of all sources, many at a time, in order."""
+    for source in sources:
+        yield from source.chunks
+
+
+def lines_of(sources: Iterable[Source]) -> Iterator[str]:
+    """Yield the texts of all sources, in order."""
+    for chunk in text_chunks(sources):
         yield from chunk
+
+
+def pairs_of(sources: Iterable[Source]) -> Iterator[tuple[str, str]]:
+    """Yield the two texts of each line, which has one tab between them."""
+    for source in sources:
+        for number, line in enumerate(lines_of([source]), start=1):
+            first, tab, second = line.partition("\t")
+            if not tab or "\t" in second:
+                tabs = line.count("\t")
+                raise ManyheadsError(f"this line has {tabs} tabs, and a pair has one.", where=f"{source.name}:{number}")
+            yield first, second
 
 
 def line_chunks() -> Iterator[list[str]]:
@@ -44,16 +108,50 @@ def _decoded(line: bytes, number: int) -> str:
     try:
         return line.rstrip(b"\r").decode("utf-8")
     except UnicodeDecodeError:
-        raise ManyheadsError("this line is not UTF-8.", where=f"standard input:{number}") from None
+        raise ManyheadsError("this line is not UTF-8.", where=f"{STANDARD_INPUT}:{number}") from None
 
 
-def pairs_of(lines: Iterable[str], file: Path | None) -> Iterator[tuple[str, str]]:
-    """Yield the two texts of each line, which has one tab between them."""
-    for number, line in enumerate(lines, start=1):
-        first, tab, second = line.partition("\t")
-        if not tab or "\t" in second:
-            tabs = line.count("\t")
-            raise ManyheadsError(
-                f"this line has {tabs} tabs, and a pair has one.", where=f"{file or 'standard input'}:{number}"
-            )
-        yield first, second
+def existing(argument: str) -> Path | None:
+    """Return the file or folder that an argument is the name of, if there is one; `.`, `..` and `/` count as texts."""
+    if not argument.strip("./"):
+        return None
+    from manyheads.data.files import resolve
+
+    try:
+        place = resolve(argument)
+        return place if place.exists() else None
+    except (OSError, RuntimeError, ValueError):  # a text that no file can have as its name
+        return None
+
+
+def _kind(argument: str) -> str:
+    """Return what an argument is: 'text', 'file' or 'input'; refuse one that may be a mistake."""
+    if argument == "-":
+        return "input"
+    place = existing(argument)
+    if place is not None and place.is_dir() and not argument.endswith("/"):
+        raise ManyheadsError(
+            "this is the name of a folder.",
+            where=argument,
+            cure=f"Write {argument}/ to read the files in it, or add --text to take it as a text.",
+        )
+    if place is None and LIKE_A_FILE.fullmatch(argument):
+        raise ManyheadsError(
+            "there is no such file.", where=argument, cure="Check the name, or add --text to take it as a text."
+        )
+    return "text" if place is None else "file"
+
+
+def _file(name: str) -> Source:
+    """Return the texts of a file, or of the files of a folder, and say that it is read."""
+    print(f"Reading {name}, one text per line. (With --text, the name itself is the text.)", file=sys.stderr)
+    return Source(name, _file_chunks(name), is_file=True)
+
+
+def _file_chunks(name: str) -> Iterator[list[str]]:
+    """Yield the lines of a file (also .gz), ended by newlines alone, many at a time."""
+    from manyheads.data.files import read_lines, text_files
+
+    lines = (line for path in text_files(name, role="texts") for line in read_lines(path))
+    while chunk := list(islice(lines, FILE_LINES)):
+        yield chunk

@@ -1,4 +1,4 @@
-"""`manyheads translate`: text from the command line, or line by line from standard input to standard output."""
+"""`manyheads translate`: texts from the command line, from files or from standard input, one line out for each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from manyheads.cli.options import (
     To,
     length_penalty_options,
 )
-from manyheads.cli.texts import line_chunks
+from manyheads.cli.texts import AsText, Texts, sources_of, text_chunks
 
 if TYPE_CHECKING:
     from manyheads.decoding.translator import Translation, Translator
@@ -27,9 +27,8 @@ if TYPE_CHECKING:
 
 
 def translate(
-    text: Annotated[
-        list[str] | None, typer.Argument(help="Texts; without any, standard input.", show_default=False)
-    ] = None,
+    text: Texts = None,
+    as_text: AsText = False,
     to: To = None,
     model: Annotated[
         Path | None, typer.Option(help="A run folder, or a name that 'manyheads models' shows; by default its first.")
@@ -69,9 +68,10 @@ def translate(
     """Translate, sentence by sentence. Output has one line per input line, in order, empty ones included."""
     from manyheads.decoding.translator import Translator
 
+    sources = sources_of(text, as_text=as_text)
     translator = Translator(model, engine=engine, device=device, precision=precision)
     found = translator.stream_chunks(
-        [text] if text else line_chunks(),
+        text_chunks(sources),
         to=to,
         beam=beam,
         **length_penalty_options(length_penalty),
