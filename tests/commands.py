@@ -6,7 +6,7 @@ import io
 import subprocess
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from copy import deepcopy
 from dataclasses import dataclass
@@ -73,6 +73,21 @@ def run_outside(*arguments: object, stdin: str | bytes = "", **settings: Any) ->
     words = [sys.executable, "-m", "manyheads", *map(str, arguments)]
     done = subprocess.run(words, input=given, capture_output=True, timeout=PATIENCE, **settings)
     return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def verbs(words: tuple[str, ...] = (), found: Any = None) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield every verb with its words, groups too."""
+    import typer
+    from typer.core import TyperGroup
+
+    from manyheads.cli.app import app
+
+    found = found or typer.main.get_command(app)
+    yield words, found
+    if isinstance(found, TyperGroup):
+        context = typer.Context(found)
+        for name in found.list_commands(context):
+            yield from verbs((*words, name), found.get_command(context, name))
 
 
 def laid_over(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,17 +5,15 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
-import typer
 import yaml
-from typer.core import TyperGroup
 
-from commands import laid_over
+from commands import laid_over, verbs
 from manyheads import Translator, __version__
 from manyheads.cli import texts as reading
 from manyheads.config.data import CorpusSettings
@@ -39,20 +37,6 @@ def write(path: Path, lines: list[str]) -> Path:
 
 
 # --- Help, version, start --------------------------------------------------------------------------------------------
-
-
-def verbs() -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    """Yield every verb with its words, groups too."""
-    from manyheads.cli.app import app
-
-    def visit(words: tuple[str, ...], found: click.Command) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-        yield words, found
-        if isinstance(found, TyperGroup):
-            context = typer.Context(found)
-            for name in found.list_commands(context):
-                yield from visit((*words, name), found.get_command(context, name))
-
-    return visit((), typer.main.get_command(app))
 
 
 VERBS = [pytest.param(*one, id=" ".join(one[0]) or "manyheads") for one in verbs()]

@@ -9,6 +9,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from manyheads import __version__
+from manyheads.cli.examples import EXAMPLES
+from manyheads.cli.help_pages import Verbs, with_help_pages
 
 Command = TyperCommand | TyperGroup
 
@@ -33,7 +35,7 @@ VERBS = (
 )
 
 
-class Verbs(TyperGroup):
+class AllVerbs(Verbs):
     """Takes a verb from the file of its name when it is asked for, so that none waits for what another imports."""
 
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
@@ -53,18 +55,20 @@ def _load(verb: str) -> Command:
     name = "import_" if verb == "import" else verb  # a word of Python's own
     module = import_module(f"manyheads.cli.{name}")
     if isinstance(several := getattr(module, "app", None), typer.Typer):
-        return cast("Command", typer.main.get_command(several))
+        return typer.main.get_group(with_help_pages(several, verb))
     single = typer.Typer(add_completion=False)
     single.command(verb)(getattr(module, name))
-    return cast("Command", typer.main.get_command(single))
+    return cast("Command", typer.main.get_command(with_help_pages(single, verb)))
 
 
 app = typer.Typer(
     name="manyheads",
-    cls=Verbs,
+    cls=AllVerbs,
     help="Train, evaluate and translate with Transformers, and look inside them.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    epilog=EXAMPLES[""],
     add_completion=True,
 )
 

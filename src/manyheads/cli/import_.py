@@ -10,7 +10,7 @@ import typer
 
 
 def import_(
-    folder: Annotated[Path, typer.Argument(help="A folder from Hugging Face: config.json, model.safetensors, …")],
+    folder: Annotated[Path, typer.Argument(help="A folder from Hugging Face, with config.json and model.safetensors.")],
     out: Annotated[Path, typer.Option("--out", help="The run folder to write; it must not exist yet.")],
 ) -> None:
     """Make a run folder of a model that was trained elsewhere: Marian (such as OPUS-MT's) or BERT."""

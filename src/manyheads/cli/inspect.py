@@ -129,7 +129,7 @@ def inspect(
     text: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[RUN] [TEXT|FILE|-]...",
+            metavar="RUN|TEXT|FILE|-",
             help="What the model reads: texts, or files with one text per line (also .gz); -: standard input. The "
             "first may be the run folder instead, or the name of a model that comes with the package.",
             show_default=False,
@@ -146,8 +146,9 @@ def inspect(
     show: Annotated[
         What,
         typer.Option(
+            metavar="VIEW",
             help="attention, alignment, steps or beam of a text; schedule, smoothing and curves of a run's training; "
-            "positions; masks."
+            "positions; masks.",
         ),
     ] = What.attention,
     kind: Annotated[KindName | None, typer.Option(help="Whose attention. Default: cross, or a BERT's encoder.")] = None,
@@ -163,7 +164,9 @@ def inspect(
     sentence: Annotated[
         int | None, typer.Option(help="Which sentence of a text, counted from 0. Default: the first; alignments: all.")
     ] = None,
-    against: Annotated[list[Path] | None, typer.Option(help="Another run's curves beside; may be repeated.")] = None,
+    against: Annotated[
+        list[Path] | None, typer.Option(metavar="RUN", help="Another run's curves beside; may be repeated.")
+    ] = None,
     device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from importlib.util import find_spec
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -16,7 +16,7 @@ NEEDED = ("fastapi", "uvicorn", "python_multipart", "prometheus_client")
 Runs = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[RUN]...",
+        metavar="RUN",
         envvar=f"{PREFIX}RUNS",
         help="Run folders; one whose recipe names no languages as en-de=RUN. Default: the model of the package.",
         show_default=False,
@@ -41,9 +41,10 @@ def _parameters() -> list[inspect.Parameter]:
     """Return the command's parameters: the runs, and every option of the server's table."""
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter("runs", keyword, default=None, annotation=Runs)]
+    types = get_type_hints(ServerOptions)  # without what pydantic knows of them beside
     for name, field in ServerOptions.model_fields.items():
         option = typer.Option(help=field.description, envvar=variable(name))
-        kind: Any = Annotated[field.annotation, option]
+        kind: Any = Annotated[types[name], option]
         parameters.append(inspect.Parameter(name, keyword, default=field.default, annotation=kind))
     return parameters
 

@@ -27,11 +27,11 @@ STANDARD_INPUT = "standard input"
 LIKE_A_FILE = re.compile(r"data:\S+|\S+\.(txt|tsv|jsonl|gz)")  # one word that was hardly meant as a text
 
 RULE = "Texts, or files with one text per line (also .gz); - or nothing: standard input."
-Texts = Annotated[list[str] | None, typer.Argument(metavar="[TEXT|FILE|-]...", help=RULE, show_default=False)]
+Texts = Annotated[list[str] | None, typer.Argument(metavar="TEXT|FILE|-", help=RULE, show_default=False)]
 PairTexts = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[TEXT|FILE|-]...",
+        metavar="TEXT|FILE|-",
         help="Lines of question, tab, context: as texts, or in files (also .gz); - or nothing: standard input.",
         show_default=False,
     ),

@@ -65,7 +65,7 @@ def translate(
     device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Translate, sentence by sentence. Output has one line per input line, in order, empty ones included."""
+    """Translate texts, sentence by sentence. Output has one line per input line, in order, empty ones included."""
     from manyheads.decoding.translator import Translator
 
     sources = sources_of(text, as_text=as_text)
