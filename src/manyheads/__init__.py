@@ -37,6 +37,11 @@ _PLACES = {
 __all__ = [*_PLACES, "__version__"]
 
 
+def __dir__() -> list[str]:
+    """Return the names of the package, those that are not loaded yet included."""
+    return sorted({*globals(), *__all__})
+
+
 def __getattr__(name: str) -> object:
     """Import a public name from its room on first use."""
     if name not in _PLACES:

@@ -195,3 +195,19 @@ def test_selecting_leaves_the_original_state_as_it_was():
         expected, _ = model.step(torch.tensor([7, 8]), copy)
         found, _ = model.step(torch.tensor([7, 8]), state)
     assert torch.equal(found, expected)
+
+
+@LAW
+@given(source=sentences, target=sentences, other=sentences)
+def test_a_called_model_gives_the_logits_of_every_position(model, source, target, other):
+    """As a module: what `encode`, `decode` and `logits` give one after the other, and `step` after `step`."""
+    read = Tokens.pad([[SPECIAL.start, *target], [SPECIAL.start, *other]], padding=SPECIAL.pad)
+    with torch.inference_mode():
+        called = model(batch_of([source, source]), read)
+        assert called.shape == (*read.ids.shape, VOCABULARY)
+        parts = model.logits(model.decode(read.ids, model.encode(batch_of([source, source]))))
+        assert torch.equal(called, parts)
+        state = model.start(model.encode(batch_of([source])))
+        for position, token in enumerate([SPECIAL.start, *target]):
+            stepped, state = model.step(torch.tensor([token]), state)
+            assert greatest_difference(called[:1, position], stepped) < CLOSE

@@ -6,7 +6,9 @@
     start(memory) → state                       one position at a time, as in translating
     step(tokens, state) → logits [B, V], state
 
-`step` after `step` equals `decode` followed by `logits`.
+`step` after `step` equals `decode` followed by `logits`, which is what the model itself, called, does:
+
+    model(source, target) → logits [B, T, V]    teacher forcing
 """
 
 from __future__ import annotations
@@ -71,6 +73,15 @@ class SequenceToSequence(nn.Module, ABC):
 
         The old state is used up; `select` all its rows first to keep a copy.
         """
+
+    def forward(self, source: Tokens, target: Tokens) -> Tensor:
+        """Return the logits [B, T, V] of the token that follows each target token, all positions at once.
+
+        This is teacher forcing. The encoder reads `source` [B, S], which ends with the end token, and the decoder reads
+        `target` [B, T], which begins with the start token. Logits [b, t] are those of the token after
+        `target.ids[b, t]`; where a row has ended they mean nothing.
+        """
+        return self.logits(self.decode(target.ids, self.encode(source)))
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Return the output layer's logits [B, T, V] for hidden states [B, T, D]."""
