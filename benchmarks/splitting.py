@@ -3,8 +3,8 @@
     python benchmarks/splitting.py [--paragraphs 200]
 
 A paragraph is four or five lines of FLORES-200's dev set that follow each other, joined as their language is written.
-Lines that do not end like a sentence (headings, and some typing errors) are left out and counted. A boundary is right if
-a sentence ends exactly there. Some lines hold two sentences, so boundaries inside lines are counted beside, not as
+Lines that do not end like a sentence (headings, and some typing errors) are left out and counted. A boundary is right
+if a sentence ends exactly there. Some lines hold two sentences, so boundaries inside lines are counted beside, not as
 errors. What is missed here was looked at while the rules were written: text of another kind may fare worse.
 """
 
