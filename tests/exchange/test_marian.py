@@ -243,9 +243,9 @@ def test_an_imported_model_goes_back(kind: str, tmp_path: Path):
 def test_an_imported_model_translates_as_there(tmp_path: Path):
     folder = opus_folder(tmp_path / "opus")
     import_huggingface(folder, tmp_path / "run")
-    texts = [one.source for one in pairs(20)]
+    texts = [one.source for one in pairs(40) if any(map(str.isalpha, one.source))]
     ours = Translator(tmp_path / "run", engine="torch").translations(
-        texts, beam=1, length_penalty=0.0, extra_length=100
+        texts, beam=1, length_penalty=0.0, extra_length=100, split_above=0
     )
     theirs = generate(
         folder, texts, num_beams=1, bad_words_ids=[[len(json.loads((folder / "vocab.json").read_text())) - 1]]

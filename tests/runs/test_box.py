@@ -39,6 +39,14 @@ def test_it_translates_from_three_languages(box: Translator):
     assert "tired" in tired and "because" in tired and "worked" in tired
 
 
+def test_a_paragraph_loses_no_sentence(box: Translator):
+    sentences = ["Ich war müde.", "Ich ging nach Hause.", "Meine Frau schlief schon.", "Der Hund auch."]
+    assert box.translate(" ".join(sentences), to="en") == " ".join(box.translate(sentences, to="en"))
+    assert box.translate("The cat sat. It purred.", to="zh") == "".join(
+        box.translate(["The cat sat.", "It purred."], to="zh")
+    )
+
+
 def test_traditional_characters_are_read_as_simplified_ones(box: Translator):
     assert box.translate("你愛學習漢語嗎？") == box.translate("你爱学习汉语吗？")
 
