@@ -57,8 +57,9 @@ def rows(count: int, keys: int, *, head: int, causal: bool = False) -> list[list
     return table
 
 
-def inspected(q: str, kind: str, layer: int) -> dict[str, Any]:
-    """Return what `/inspect` answers; a layer turns the heads' likings."""
+def inspected(q: str, kind: str, layer: int | None) -> dict[str, Any]:
+    """Return what `/inspect` answers; a layer turns the heads' likings, and without a number it is the last."""
+    layer = LAYERS[kind] if layer is None else layer
     source, target = pieces(q), pieces(translation(q))
     sides = {"encoder": (source, source), "decoder": (target, ["<s>", *target[:-1]]), "cross": (target, source)}
     queries, keys = sides[kind]
@@ -202,7 +203,7 @@ class Handler(BaseHTTPRequestHandler):
         elif self.path == "/translate":
             self.send_json(self.translated(body))
         elif self.path == "/inspect":
-            self.send_json(inspected(sentences(q)[body["sentence"]], body["kind"], body["layer"]))
+            self.send_json(inspected(sentences(q)[body["sentence"]], body["kind"], body.get("layer")))
         elif self.path == "/beam":
             self.send_json(searched(sentences(q)[body["sentence"]], body.get("beam", BEAM)))
         elif self.path == "/steps":

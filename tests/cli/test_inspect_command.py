@@ -22,10 +22,10 @@ TEXT = "a b c"
 
 PICTURES = [
     [TEXT],
-    [TEXT, "--layer", 0],
-    [TEXT, "--layer", 0, "--head", 1, "--kind", "decoder"],
+    [TEXT, "--layer", 1],
+    [TEXT, "--layer", 1, "--head", 2, "--kind", "decoder"],
     [TEXT, "d e", "--show", "alignment"],
-    [TEXT, "--show", "alignment", "--level", "word", "--heads", "0:1,0:2", "--beam", 2],
+    [TEXT, "--show", "alignment", "--level", "word", "--heads", "1:2,1:3", "--beam", 2],
     ["--show", "positions"],
     ["--show", "masks"],
     ["--show", "schedule"],
@@ -68,8 +68,8 @@ def test_json_has_all_layers_or_the_one_asked_for(command: Command, copy_run: Pa
     inspector = Inspector(copy_run, "cpu")
     command("inspect", copy_run, TEXT, "--out", tmp_path / "all.json", "--device", "cpu").succeeds()
     assert json.loads((tmp_path / "all.json").read_text(encoding="utf-8")) == inspector.everything(TEXT).to_json()
-    one = command("inspect", copy_run, TEXT, "--layer", 0, "--kind", "encoder", "--json", "--device", "cpu")
-    assert json.loads(one.out) == inspector.attention(TEXT, kind="encoder", layer=0).to_json()
+    one = command("inspect", copy_run, TEXT, "--layer", 1, "--kind", "encoder", "--json", "--device", "cpu")
+    assert json.loads(one.out) == inspector.attention(TEXT, kind="encoder", layer=1).to_json()
 
 
 def test_alignments_are_printed_in_pharaoh_format_one_line_per_text(command: Command, copy_run: Path, tmp_path: Path):
@@ -116,10 +116,13 @@ def test_a_bert_shows_its_encoder_and_says_what_it_has_not(command: Command, tmp
         ([TEXT, TEXT, "--out", "a.html"], ["one text", "not 2"]),
         (["", "--out", "a.html"], ["empty text"]),
         ([TEXT, "--head", 0, "--out", "a.png"], ["--head", "--layer"]),
-        ([TEXT, "--layer", 9, "--out", "a.png"], ["no layer 9", "0 to 0"]),
-        ([TEXT, "--layer", 0, "--head", 9, "--out", "a.png"], ["no head 9", "0 to 3"]),
+        ([TEXT, "--layer", 9, "--out", "a.png"], ["no layer 9", "1 alone"]),
+        ([TEXT, "--layer", 0, "--out", "a.png"], ["no layer 0", "counted from 1"]),
+        ([TEXT, "--layer", 0, "--json"], ["no layer 0", "counted from 1"]),
+        ([TEXT, "--layer", 1, "--head", 9, "--out", "a.png"], ["no head 9", "1 to 4"]),
+        ([TEXT, "--layer", 1, "--head", 0, "--out", "a.png"], ["no head 0", "counted from 1"]),
         ([TEXT, "--show", "alignment", "--heads", "x"], ["'x'", "layer:head"]),
-        ([TEXT, "--show", "alignment", "--heads", "3:0"], ["no head 3:0"]),
+        ([TEXT, "--show", "alignment", "--heads", "3:1"], ["no layer 3"]),
         (["--show", "alignment"], ["no text"]),
         ([TEXT, "--show", "beam", "--beam", -1, "--json"], ["at least 1"]),
         (["--show", "curves", "--against", "nowhere", "--out", "a.png"], ["nowhere", "no such run"]),

@@ -58,22 +58,25 @@ def test_nothing_is_aligned_where_nothing_was_written():
 def test_chosen_heads_are_averaged_and_the_last_layer_is_taken_where_none_is_chosen():
     cross = np.stack([np.stack([looking_at([head + layer] * 5) for head in range(2)]) for layer in range(2)])
     seen = seen_with(cross)
-    assert align(seen, [(1, 1)]).pharaoh("token") == "2-0 2-1 2-2 2-3"
+    assert align(seen, [(2, 2)]).pharaoh("token") == "2-0 2-1 2-2 2-3"
     assert np.allclose(align(seen).weights, cross[1].mean(axis=0))
-    assert np.allclose(align(seen, [(0, 0), (1, 1)]).weights, (cross[0, 0] + cross[1, 1]) / 2)
+    assert np.allclose(align(seen, [(1, 1), (2, 2)]).weights, (cross[0, 0] + cross[1, 1]) / 2)
 
 
 def test_heads_are_written_as_layer_and_head():
-    assert read_heads("1:0") == [(1, 0)]
-    assert read_heads("0:3, 1:12") == [(0, 3), (1, 12)]
-    for wrong in ("", "1", "1:", "a:b", "1:0,"):
+    assert read_heads("2:1") == [(2, 1)]
+    assert read_heads("1:3, 2:12") == [(1, 3), (2, 12)]
+    for wrong in ("", "1", "1:", "a:b", "1:1,"):
         with pytest.raises(ManyheadsError, match="layer:head"):
             read_heads(wrong)
 
 
-def test_a_head_that_does_not_exist_is_refused():
-    with pytest.raises(ManyheadsError, match="no head 2:0"):
-        align(seen_with(np.zeros((2, 2, 5, 5), dtype=np.float32)), [(2, 0)])
+@pytest.mark.parametrize(
+    ("head", "told"), [((3, 1), "no layer 3"), ((0, 1), "no layer 0"), ((2, 3), "no head 3"), ((2, 0), "no head 0")]
+)
+def test_a_head_that_does_not_exist_is_refused(head, told):
+    with pytest.raises(ManyheadsError, match=f"{told}.* counted from 1: 1 to 2"):
+        align(seen_with(np.zeros((2, 2, 5, 5), dtype=np.float32)), [head])
 
 
 def test_the_words_are_those_between_spaces(tmp_path):

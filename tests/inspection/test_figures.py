@@ -50,21 +50,24 @@ def labels(ticks) -> list[str]:
 
 
 def test_one_head_is_drawn_with_its_tokens(seen):
-    axes = head_figure(seen.view("cross", 1), 2).axes[0]
+    axes = head_figure(seen.view("cross", 2), 3).axes[0]
     assert np.array_equal(drawn(axes), seen.attention["cross"][1, 2])
+    assert axes.get_title() == "cross-attention, layer 2, head 3"
     assert len(labels(axes.get_xticklabels())) == len(seen.source_tokens)
     assert labels(axes.get_xticklabels())[-1] == "∎"
     assert len(labels(axes.get_yticklabels())) == len(seen.target_tokens)
 
 
 def test_all_heads_of_a_layer_are_drawn(seen):
-    panels = layer_figure(seen.view("encoder", 0)).axes
+    panels = layer_figure(seen.view("encoder", 1)).axes
     assert np.array_equal(np.stack([drawn(one) for one in panels]), seen.attention["encoder"][0])
+    assert [one.get_title() for one in panels] == ["head 1", "head 2", "head 3", "head 4"]
 
 
-def test_all_layers_are_drawn_one_below_the_other(seen):
+def test_all_layers_are_drawn_the_last_one_on_top(seen):
     panels = layers_figure(seen, "decoder").axes
-    expected = seen.attention["decoder"].reshape(-1, *seen.attention["decoder"].shape[2:])
+    assert [one.get_ylabel() for one in panels if one.get_ylabel()] == ["layer 2", "layer 1"]
+    expected = seen.attention["decoder"][::-1].reshape(-1, *seen.attention["decoder"].shape[2:])
     assert np.array_equal(np.stack([drawn(one) for one in panels]), expected)
 
 
@@ -132,7 +135,7 @@ def test_a_picture_is_the_same_file_every_time(seen, tmp_path, name):
     files = []
     for folder in ("first", "second"):
         (tmp_path / folder).mkdir()
-        save(head_figure(seen.view("cross", 0), 0), tmp_path / folder / name)
+        save(head_figure(seen.view("cross", 1), 1), tmp_path / folder / name)
         files.append((tmp_path / folder / name).read_bytes())
     assert files[0] == files[1]
 
@@ -142,7 +145,7 @@ def test_tokens_that_look_like_markup_or_formulas_are_drawn_as_they_are(tmp_path
     weights = np.full((1, 1, 5, 5), 0.2, dtype=np.float32)
     nothing = np.zeros((0, 0), dtype=np.float32)
     odd = Everything("$x$", "", 0.0, 0.0, evil, [], [], [], {"encoder": weights}, {}, nothing)
-    for number, figure in enumerate([head_figure(odd.view("encoder", 0), 0), layers_figure(odd, "encoder")]):
+    for number, figure in enumerate([head_figure(odd.view("encoder", 1), 1), layers_figure(odd, "encoder")]):
         save(figure, tmp_path / f"{number}.svg")
         names = {one.tag.split("}")[-1] for one in ElementTree.parse(tmp_path / f"{number}.svg").iter()}
         assert not {"script", "x"} & names
@@ -156,7 +159,7 @@ def test_a_picture_of_another_kind_is_refused(tmp_path):
 def test_without_matplotlib_the_extra_is_named(seen, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ManyheadsError, match=r"pip install 'manyheads\[plots\]'"):
-        head_figure(seen.view("cross", 0), 0)
+        head_figure(seen.view("cross", 1), 1)
 
 
 @pytest.fixture

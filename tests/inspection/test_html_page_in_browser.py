@@ -98,9 +98,9 @@ def test_the_keyboard_reaches_every_token(page, seen):
 
 
 def test_layer_head_and_kind_can_be_chosen(page, seen):
-    page.select_option("#layer", "0")
-    page.select_option("#head", "2")
-    assert "layer 0, head 2" in page.locator("#matrix-title").inner_text()
+    page.select_option("#layer", label="1")
+    page.select_option("#head", label="3")
+    assert "layer 1, head 3" in page.locator("#matrix-title").inner_text()
     page.select_option("#kind", "decoder")
     page.locator("#queries button").nth(1).hover()
     assert np.allclose(shown_by_heads(page), seen.attention["decoder"][0][:, 1], atol=6e-4)

@@ -96,6 +96,17 @@ def test_the_stream_begins_with_the_embeddings_and_ends_with_what_the_logits_are
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_layers_are_counted_from_one_and_the_last_is_shown_where_none_is_named(inspector, kind):
+    seen = inspector.everything(TEXT)
+    for number, weights in enumerate(seen.attention[kind], start=1):
+        view = seen.view(kind, number)
+        assert (view.layer, view.to_json()["layer"]) == (number, number)
+        assert np.array_equal(view.weights, weights)
+    last = inspector.attention(TEXT, kind=kind)
+    assert last.to_json() == inspector.attention(TEXT, kind=kind, layer=seen.layers[kind]).to_json()
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_one_layer_has_the_keys_of_the_contract_and_rows_that_sum_to_one(inspector, kind):
     view = inspector.attention(TEXT, kind=kind, layer=1).to_json()
     assert list(view) == [
@@ -229,10 +240,10 @@ def test_threads_that_look_at_the_same_time_see_what_they_would_see_alone(inspec
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda one: one.attention(TEXT, kind="cross", layer=2), ["no layer 2", "0 to 1"]),
-        (lambda one: one.attention(TEXT, kind="cross", layer=-1), ["no layer -1"]),
-        (lambda one: one.attention(TEXT, kind="crss", layer=0), ["no attention 'crss'", "'cross'"]),
-        (lambda one: one.attention(TEXT, kind="cross", layer=0, beam=0), ["beam must be at least 1"]),
+        (lambda one: one.attention(TEXT, kind="cross", layer=3), ["no layer 3", "1 to 2"]),
+        (lambda one: one.attention(TEXT, kind="cross", layer=0), ["no layer 0", "counted from 1"]),
+        (lambda one: one.attention(TEXT, kind="crss", layer=1), ["no attention 'crss'", "'cross'"]),
+        (lambda one: one.attention(TEXT, kind="cross", layer=1, beam=0), ["beam must be at least 1"]),
         (lambda one: one.everything("  "), ["empty text"]),
         (lambda one: one.steps(""), ["empty text"]),
         (lambda one: one.steps(TEXT, candidates=0), ["at least 1"]),
@@ -272,7 +283,7 @@ def test_a_tab_separates_the_texts_of_a_pair(reader):
 @pytest.mark.parametrize(
     ("call", "word"),
     [
-        (lambda one: one.attention("a", kind="cross", layer=0), "no cross attention"),
+        (lambda one: one.attention("a", kind="cross"), "no cross attention"),
         (lambda one: one.steps("a"), "reads but does not write"),
         (lambda one: one.beam("a"), "reads but does not write"),
         (lambda one: one.everything(""), "empty text"),

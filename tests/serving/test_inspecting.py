@@ -25,8 +25,11 @@ def tokens(translator):
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_attention_is_that_of_the_inspector(server, inspector, tokens, kind):
-    answer = server.post("/inspect", json=ASKED | {"kind": kind, "layer": 0})
-    assert answer.json() == inspector.attention("1 May 2020", kind=kind, layer=0, tokens=tokens).to_json()
+    answer = server.post("/inspect", json=ASKED | {"kind": kind, "layer": 1})
+    assert answer.json() == inspector.attention("1 May 2020", kind=kind, layer=1, tokens=tokens).to_json()
+    last = server.post("/inspect", json=ASKED | {"kind": kind}).json()
+    assert last["layer"] == last["layers"][kind]
+    assert last == inspector.attention("1 May 2020", kind=kind, tokens=tokens).to_json()
 
 
 def test_attention_belongs_to_the_translation_that_is_served(server):
@@ -88,6 +91,7 @@ def test_positions_are_those_of_the_paper(server):
     ("path", "change", "words"),
     [
         ("/inspect", {"layer": 99}, "no layer 99"),
+        ("/inspect", {"layer": 0}, "layer parameter must be from 1"),
         ("/inspect", {"kind": "sideways"}, "kind parameter must be one of encoder, decoder, cross"),
         ("/inspect", {"source": "xx"}, "xx is not supported"),
         ("/inspect", {"q": ""}, "missing q"),

@@ -139,12 +139,12 @@ def test_a_detected_language_is_told_and_used_for_looking_inside(visit: Visit, s
 def test_hovering_a_word_shows_what_each_head_looks_at(visit: Visit):
     page = visit.open(q=TEXT)
     wait_for_view(page, "attention")
-    answer = inspected(TEXT, "cross", 0)
+    answer = inspected(TEXT, "cross", None)
     word = 3
     page.locator("#queries [role=option]").nth(word).hover()
     for head, rows in enumerate(answer["weights"]):
         most = max(rows[word])
-        looked_at = answer["keys"][rows[word].index(most)]
+        looked_at = answer["keys"][rows[word].index(most)].replace("</s>", "⟨end⟩")
         caption = page.locator(".multiple").nth(head + 1).locator(".multiple-caption")
         expect(caption).to_have_text(f"{looked_at.replace('▁', '·')} {percent(most)}")
         expect(page.locator("#readout")).to_contain_text(f"in head {head + 1} ({percent(most)})")
@@ -153,7 +153,7 @@ def test_hovering_a_word_shows_what_each_head_looks_at(visit: Visit):
 def test_hovering_a_source_word_shows_which_words_look_at_it(visit: Visit):
     page = visit.open(q=TEXT, head=3)
     wait_for_view(page, "attention")
-    answer = inspected(TEXT, "cross", 0)
+    answer = inspected(TEXT, "cross", None)
     column = [row[2] for row in answer["weights"][2]]
     looking = answer["queries"][column.index(max(column))].removeprefix("▁")
     page.locator("#keys [role=option]").nth(2).hover()
@@ -190,13 +190,21 @@ def test_kind_layer_and_head_can_be_chosen_and_one_layer_is_fetched_at_a_time(vi
         expect(page.locator(".lines-headings")).to_contain_text({"encoder": "Source, looking"}.get(kind, "ing"))
     wait_for_frame(page)
     before = picture_of(matrix)
-    page.get_by_role("group", name="Layer").get_by_role("radio", name="3").check(force=True)
+    page.get_by_role("group", name="Layer").get_by_role("radio", name="1").check(force=True)
     wait_for_other_picture(matrix, before)
     before = picture_of(matrix)
     page.get_by_role("group", name="Head").get_by_role("radio", name="Head 2").check(force=True)
     wait_for_other_picture(matrix, before)
-    fetched = [(body["kind"], body["layer"]) for body in server.bodies("/inspect")]
-    assert fetched == [("cross", 0), ("encoder", 0), ("decoder", 0), ("cross", 0), ("cross", 2)]
+    fetched = [(body["kind"], body.get("layer")) for body in server.bodies("/inspect")]
+    assert fetched == [("cross", None), ("encoder", None), ("decoder", None), ("cross", None), ("cross", 1)]
+
+
+def test_the_last_layer_is_shown_first(visit: Visit):
+    page = visit.open(q=TEXT)
+    wait_for_view(page, "attention")
+    layers = page.get_by_role("group", name="Layer")
+    expect(layers.get_by_role("radio", checked=True)).to_have_count(1)
+    expect(layers.get_by_role("radio", name=str(LAYERS["cross"]))).to_be_checked()
 
 
 def test_a_kind_with_fewer_layers_shows_its_last(visit: Visit, server: StandIn):
@@ -204,7 +212,8 @@ def test_a_kind_with_fewer_layers_shows_its_last(visit: Visit, server: StandIn):
     wait_for_view(page, "attention")
     page.get_by_role("radio", name="Encoder").check(force=True)
     expect(page.locator(".lines-headings")).to_contain_text("Source, looking")
-    assert server.bodies("/inspect")[-1]["layer"] == LAYERS["encoder"] - 1
+    assert "layer" not in server.bodies("/inspect")[-1]
+    expect(page.get_by_role("group", name="Layer").get_by_role("radio", name="2")).to_be_checked()
     expect(page.locator("#view-attention [role=alert]")).to_be_hidden()
 
 
@@ -220,7 +229,7 @@ def test_hovering_a_cell_of_the_matrix_tells_its_weight(visit: Visit):
     wait_for_view(page, "attention")
     box = page.locator(".matrix canvas").bounding_box()
     page.locator(".matrix canvas").hover(position={"x": box["width"] - 3, "y": box["height"] - 4})
-    weight = inspected(TEXT, "cross", 0)["weights"][1][-1][-1]
+    weight = inspected(TEXT, "cross", None)["weights"][1][-1][-1]
     expect(page.locator("#readout")).to_have_text(f"“⟨end⟩” looks at “⟨end⟩” with weight {weight:.3f} (head 2).")
 
 
@@ -515,8 +524,8 @@ def test_everything_can_be_done_with_the_keyboard_alone(visit: Visit):
     expect(page.get_by_role("radio", name="Encoder")).to_be_checked()
     expect(page.locator(".lines-headings")).to_contain_text("Source, looking")
     tab_to(page, "[name=layer]")
-    page.keyboard.press("ArrowRight")
-    expect(page.get_by_role("group", name="Layer").get_by_role("radio", name="2")).to_be_checked()
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_role("group", name="Layer").get_by_role("radio", name="1")).to_be_checked()
     tab_to(page, "[name=head]")
     page.keyboard.press("ArrowDown")
     expect(page.get_by_role("radio", name="Head 1")).to_be_checked()
@@ -548,7 +557,7 @@ def test_a_focused_word_keeps_the_focus_when_another_layer_arrives(visit: Visit,
     held = []
     page.route("**/inspect", lambda route: held.append(route), times=1)
     with page.expect_request("**/inspect"):
-        page.get_by_role("group", name="Layer").get_by_role("radio", name="2").check(force=True)
+        page.get_by_role("group", name="Layer").get_by_role("radio", name="1").check(force=True)
     tab_to(page, "#keys [role=option]")
     page.keyboard.press("ArrowDown")
     held[0].continue_()

@@ -70,10 +70,10 @@ def translate(page: Page, run: Path) -> None:
 def hover_and_switch(page: Page, inspector: Inspector) -> None:
     """Hover a word in two layers, all heads and one, and compare with the inspector."""
     matrix = page.locator(".matrix canvas")
-    for layer in (0, 1):
+    for layer in (2, 1):  # the last is shown first
         before = picture_of(matrix)
-        page.get_by_role("group", name="Layer").get_by_role("radio", name=str(layer + 1)).check(force=True)
-        if layer:
+        page.get_by_role("group", name="Layer").get_by_role("radio", name=str(layer)).check(force=True)
+        if layer == 1:
             wait_for_other_picture(matrix, before)
         expect(page.locator("#view-attention")).not_to_have_attribute("aria-busy", "true")
         seen = inspector.attention(TEXT, kind="cross", layer=layer).to_json()

@@ -1,6 +1,6 @@
 """Who translates whom: alignments from the cross-attention of chosen heads, in Pharaoh format.
 
-    aligned = align(inspector.everything("a small dog"), heads=[(1, 0), (1, 3)])
+    aligned = align(inspector.everything("a small dog"), heads=[(2, 1), (2, 4)])
     aligned.pharaoh(level="word")    # '0-0 1-1 2-2': source word, target word, both counted from 0
 
 The weights of the chosen heads are averaged, and each target token is aligned with the source token it looks at most;
@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from manyheads.data.tokenizers import SPACE
 from manyheads.errors import ManyheadsError
-from manyheads.inspection.views import Array, Everything, rounded
+from manyheads.inspection.views import Array, Everything, place_of, rounded
 
 Head = tuple[int, int]
-"""A layer and a head in it, both counted from 0."""
+"""A layer and a head in it, both counted from 1."""
 
 Level = Literal["word", "token"]
 END = "</s>"
@@ -94,24 +94,18 @@ def align(seen: Everything, heads: Sequence[Head] | None = None) -> Alignment:
     layers, count = seen.layers["cross"], seen.heads
     if not layers:
         raise ManyheadsError("this model does not write, so there is nothing to align.")
-    chosen = heads or [(layers - 1, head) for head in range(count)]
-    for layer, head in chosen:
-        if not (0 <= layer < layers and 0 <= head < count):
-            raise ManyheadsError(
-                f"there is no head {layer}:{head}.",
-                where="heads",
-                cure=f"Layers are 0 to {layers - 1}, and heads 0 to {count - 1}.",
-            )
-    weights = np.mean([seen.attention["cross"][layer, head] for layer, head in chosen], axis=0)
+    chosen = heads or [(layers, head) for head in range(1, count + 1)]
+    places = [(place_of(layer, layers, "layer"), place_of(head, count, "head")) for layer, head in chosen]
+    weights = np.mean([seen.attention["cross"][place] for place in places], axis=0)
     return Alignment(seen.source_tokens, seen.target_tokens, weights)
 
 
 def read_heads(text: str) -> list[Head]:
-    """Read a list of heads such as '1:0,1:3': layer and head, both counted from 0."""
+    """Read a list of heads such as '2:1,2:4': layer and head, both counted from 1."""
     found = [re.fullmatch(r"\s*(\d+):(\d+)\s*", part) for part in text.split(",")]
     if not all(found):
         raise ManyheadsError(
-            f"'{text}' is no list of heads.", where="heads", cure="Write layer:head, such as 1:0 or 1:0,1:3."
+            f"'{text}' is no list of heads.", where="heads", cure="Write layer:head, such as 2:1 or 2:1,2:4."
         )
     return [(int(one[1]), int(one[2])) for one in found if one]
 

@@ -2,7 +2,7 @@
 
     inspector = Inspector("runs/dates")
     inspector.everything("15 novembre 2026").attention["cross"]   # [L, H, T, S], a numpy array
-    inspector.attention("15 novembre 2026", kind="cross", layer=1).to_json()
+    inspector.attention("15 novembre 2026", kind="cross", layer=2).to_json()     # layers are counted from 1
     for step in inspector.steps("15 novembre 2026"): …
     inspector.beam("15 novembre 2026", beam=4).nodes
 
@@ -56,7 +56,7 @@ class Inspector:
         text: str,
         *,
         kind: Kind,
-        layer: int,
+        layer: int | None = None,
         sentence: int = 0,
         beam: int | None = None,
         tokens: Sequence[int] | None = None,
@@ -64,6 +64,7 @@ class Inspector:
     ) -> AttentionView:
         """Return one layer's attention of one kind, all heads; the beam is the run's own unless one is given.
 
+        Layers are counted from 1; without a number, it is the last one.
         `to` is the language to translate into, for a run that has several.
         """
         return self.everything(text, sentence=sentence, beam=beam, tokens=tokens, to=to).view(kind, layer)

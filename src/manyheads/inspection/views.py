@@ -24,9 +24,19 @@ def rounded(numbers: Any) -> Any:  # noqa: ANN401 (a number gives a number, an a
     return np.round(np.asarray(numbers, dtype=np.float64), DIGITS).tolist()
 
 
+def place_of(number: int, count: int, what: str) -> int:
+    """Return where in an array a layer or a head is that has this number, from 1 to `count`."""
+    if not 1 <= number <= count:
+        names = f"1 to {count}" if count > 1 else "1 alone"
+        raise ManyheadsError(
+            f"there is no {what} {number}.", where=what, cure=f"{what.capitalize()}s are counted from 1: {names}."
+        )
+    return number - 1
+
+
 @dataclass(frozen=True)
 class AttentionView:
-    """One layer's attention of one kind: weights [H, queries, keys] and the tokens along them."""
+    """One layer's attention of one kind, the layer counted from 1: weights [H, queries, keys], tokens along them."""
 
     translation: str
     score: float
@@ -116,21 +126,18 @@ class Everything:
         return self.target_inputs if kind == "decoder" else self.source_tokens
 
     def weights(self, kind: Kind, layer: int) -> Array:
-        """Return the weights [H, queries, keys] of one layer; say so where there is no such layer."""
+        """Return the weights [H, queries, keys] of one layer, counted from 1; say so where there is no such layer."""
         if kind not in KINDS:
             raise ManyheadsError(f"there is no attention '{kind}'.", where="kind", cure=did_you_mean(kind, KINDS))
         count = self.layers[kind]
         if count == 0:
             raise ManyheadsError(f"this model has no {kind} attention.", where="kind", cure="It has: encoder.")
-        if not 0 <= layer < count:
-            raise ManyheadsError(
-                f"there is no layer {layer}.", where="layer", cure=f"{kind} attention has layers 0 to {count - 1}."
-            )
-        weights: Array = self.attention[kind][layer]
+        weights: Array = self.attention[kind][place_of(layer, count, "layer")]
         return weights
 
-    def view(self, kind: Kind, layer: int) -> AttentionView:
-        """Return one layer's attention of one kind."""
+    def view(self, kind: Kind, layer: int | None = None) -> AttentionView:
+        """Return one layer's attention of one kind: the layer of this number, counted from 1, or the last one."""
+        layer = self.layers.get(kind, 0) if layer is None else layer
         return AttentionView(
             translation=self.translation,
             score=self.score,

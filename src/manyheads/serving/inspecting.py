@@ -79,13 +79,13 @@ def _add_attention(router: APIRouter, service: Service) -> None:
         openapi_extra=_request_body(
             service,
             kind=schemas.text("Which attention.", enum=list(KINDS), default="cross"),
-            layer=schemas.number("Which layer, from 0.", minimum=0, maximum=MOST_LAYERS, default=0),
+            layer=schemas.number("Which layer, from 1; by default the last.", minimum=1, maximum=MOST_LAYERS),
         ),
     )
     async def inspect(request: Request) -> Response:
         """Return the attention weights of one layer, every head, for one sentence and its translation."""
         async with admission.admitted(request) as fields:
-            kind, layer = _kind(fields), _within(fields, "layer", 0, 0, MOST_LAYERS)
+            kind, layer = _kind(fields), _within(fields, "layer", None, 1, MOST_LAYERS)
 
             async def look() -> Response:
                 """Look at the weights of the translation that is served."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from manyheads.errors import ManyheadsError
 from manyheads.inspection.figures.canvas import drawing, label_tokens, matrix, new_figure
 from manyheads.inspection.kinds import Kind
-from manyheads.inspection.views import AttentionView, Everything
+from manyheads.inspection.views import AttentionView, Everything, place_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,13 +18,12 @@ ACROSS = 4  # matrices beside each other at most
 
 
 def head_figure(view: AttentionView, head: int) -> Figure:
-    """Draw one head."""
-    if not 0 <= head < view.heads:
-        raise ManyheadsError(f"there is no head {head}.", where="head", cure=f"Heads are 0 to {view.heads - 1}.")
+    """Draw one head, counted from 1."""
+    weights = view.weights[place_of(head, view.heads, "head")]
     with drawing([*view.queries, *view.keys]):
         figure = new_figure(2.4 + CELL * len(view.keys), 1.4 + CELL * len(view.queries))
         axes = figure.add_subplot()
-        drawn = matrix(axes, view.weights[head])
+        drawn = matrix(axes, weights)
         label_tokens(axes, rows=view.queries, columns=view.keys)
         axes.set_title(f"{_name(view.kind)}, layer {view.layer}, head {head}")
         figure.colorbar(drawn, ax=axes, label="weight", fraction=0.05)
@@ -39,29 +37,29 @@ def layer_figure(view: AttentionView) -> Figure:
     with drawing([*view.queries, *view.keys]):
         width, height = CELL * len(view.keys), CELL * len(view.queries)
         figure = new_figure(1.0 + across * max(1.6, width), 0.9 + down * (0.6 + max(1.2, height)))
-        for head, weights in enumerate(view.weights):
-            axes = figure.add_subplot(down, across, head + 1)
+        for head, weights in enumerate(view.weights, start=1):
+            axes = figure.add_subplot(down, across, head)
             matrix(axes, weights)
-            label_tokens(axes, rows=view.queries if head % across == 0 else None, columns=view.keys)
+            label_tokens(axes, rows=view.queries if (head - 1) % across == 0 else None, columns=view.keys)
             axes.set_title(f"head {head}")
         figure.suptitle(f"{_name(view.kind)}, layer {view.layer}")
     return figure
 
 
 def layers_figure(seen: Everything, kind: Kind) -> Figure:
-    """Draw all layers, one row each, with all their heads; the tokens are named in the title."""
-    seen.weights(kind, 0)  # refuses a kind that the model has not
+    """Draw all layers, one row each, the last on top, with all their heads; the tokens are named in the title."""
+    seen.weights(kind, 1)  # refuses a kind that the model has not
     layers, heads = seen.layers[kind], seen.heads
     queries, keys = seen.queries(kind), seen.keys(kind)
     with drawing([*queries, *keys]):
         width, height = max(1.0, SMALL_CELL * len(keys)), max(1.0, SMALL_CELL * len(queries))
         figure = new_figure(0.8 + heads * width, 1.2 + layers * (0.3 + height))
         grid = figure.subplots(layers, heads, squeeze=False)
-        for layer, row in enumerate(grid):
-            for head, axes in enumerate(row):
-                matrix(axes, seen.attention[kind][layer, head])
+        for layer, row in zip(range(layers, 0, -1), grid, strict=True):
+            for head, (axes, weights) in enumerate(zip(row, seen.weights(kind, layer), strict=True), start=1):
+                matrix(axes, weights)
                 label_tokens(axes, rows=None, columns=None)
-                axes.set_title(f"head {head}" if layer == 0 else "")
+                axes.set_title(f"head {head}" if layer == layers else "")
             row[0].set_ylabel(f"layer {layer}")
         texts = {"encoder": seen.text, "decoder": seen.translation, "cross": f"{seen.text} → {seen.translation}"}
         figure.suptitle(f"{_name(kind)}: {texts[kind]}", wrap=True)

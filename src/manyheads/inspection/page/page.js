@@ -3,6 +3,7 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const place = (id) => document.getElementById(id);
 const NAMES = { encoder: "encoder self-attention", decoder: "decoder self-attention", cross: "cross-attention" };
 const SPACE = "\u2581";
+// Places in the arrays; on the page, layers and heads are counted from 1.
 const chosen = { kind: "cross" in data.attention ? "cross" : "encoder", layer: 0, head: -1, query: 1 };
 chosen.layer = data.attention[chosen.kind].length - 1;
 
@@ -39,8 +40,8 @@ function fill(id, options, value) {
 function drawControls() {
   const layers = data.attention[chosen.kind].length;
   fill("kind", Object.keys(data.attention).map((kind) => [kind, NAMES[kind]]), chosen.kind);
-  fill("layer", Array.from({ length: layers }, (_, n) => [n, n]), chosen.layer);
-  fill("head", [[-1, "mean of all"], ...Array.from({ length: data.heads }, (_, n) => [n, n])], chosen.head);
+  fill("layer", Array.from({ length: layers }, (_, n) => [n, n + 1]), chosen.layer);
+  fill("head", [[-1, "mean of all"], ...Array.from({ length: data.heads }, (_, n) => [n, n + 1])], chosen.head);
 }
 
 function drawQueries() {
@@ -52,7 +53,7 @@ function drawQueries() {
 }
 
 function drawMatrix() {
-  place("matrix-title").textContent = `${NAMES[chosen.kind]}, layer ${chosen.layer}, ` + (chosen.head < 0 ? "mean of all heads" : `head ${chosen.head}`);
+  place("matrix-title").textContent = `${NAMES[chosen.kind]}, layer ${chosen.layer + 1}, ` + (chosen.head < 0 ? "mean of all heads" : `head ${chosen.head + 1}`);
   const top = element("tr");
   top.append(element("th"), ...keys().map((token) => element("th", shown(token), { scope: "col", dir: "auto" })));
   const head = element("thead");
@@ -75,7 +76,7 @@ function drawHeads() {
     const row = head[chosen.query];
     const most = row.indexOf(Math.max(...row));
     const line = element("tr", undefined, { class: number === chosen.head ? "chosen" : "" });
-    line.append(element("th", `head ${number}`, { scope: "row" }));
+    line.append(element("th", `head ${number + 1}`, { scope: "row" }));
     line.append(...row.map((weight, key) => paint(element("td", weight > 0.15 ? shown(keys()[key]) : "", { title: `${shown(keys()[key])}: ${weight.toFixed(3)}`, dir: "auto" }), weight)));
     line.append(element("td", `mostly ${shown(keys()[most])} (${row[most].toFixed(2)})`, { class: "most" }));
     return line;

@@ -38,6 +38,7 @@ function oneOf(text, allowed, otherwise) {
  */
 export function readAddress(fragment) {
   const fields = new URLSearchParams(fragment.replace(/^#/, ""));
+  const layer = counted(fields.get("layer"), 1, 999, 0);
   const head = counted(fields.get("head"), 0, 999, 0);
   return {
     q: fields.get("q") ?? INITIAL.q,
@@ -45,7 +46,7 @@ export function readAddress(fragment) {
     target: fields.get("target") ?? INITIAL.target,
     view: oneOf(fields.get("view"), VIEWS, INITIAL.view),
     kind: oneOf(fields.get("kind"), KINDS, INITIAL.kind),
-    layer: counted(fields.get("layer"), 1, 999, INITIAL.layer + 1) - 1,
+    layer: layer === 0 ? null : layer,
     head: head === 0 ? null : head - 1,
     token: /^[qk]\d{1,4}$/.test(fields.get("token") ?? "") ? fields.get("token") : INITIAL.token,
     beam: counted(fields.get("beam"), 1, 8, INITIAL.beam),
@@ -64,7 +65,7 @@ export function writeAddress(state) {
   for (const key of ["q", "source", "target", "view", "kind", "token", "beam", "step"]) {
     if (state[key] !== INITIAL[key]) fields.set(key, state[key]);
   }
-  if (state.layer !== INITIAL.layer) fields.set("layer", state.layer + 1);
+  if (state.layer !== null) fields.set("layer", state.layer);
   if (state.sentence !== INITIAL.sentence) fields.set("sentence", state.sentence + 1);
   if (state.head !== null) fields.set("head", state.head + 1);
   return fields.size ? `#${fields}` : "";

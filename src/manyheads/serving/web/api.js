@@ -110,11 +110,12 @@ export function createApi(key) {
      * Fetch the attention of one layer.
      * @param {Subject} subject
      * @param {string} kind
-     * @param {number} layer
+     * @param {number|null} layer from 1, or null for the last one
      * @param {AbortSignal} signal
      * @returns {Promise<object>}
      */
-    inspect: async (subject, kind, layer, signal) => (await post("inspect", { ...subject, kind, layer }, signal)).json(),
+    inspect: async (subject, kind, layer, signal) =>
+      (await post("inspect", { ...subject, kind, layer: layer ?? undefined }, signal)).json(),
 
     /**
      * Stream the decoding of the translation, one step at a time.

@@ -86,12 +86,12 @@ export function createAttentionView(store, api, root) {
   root.append(make("div", { class: "toolbar" }, kinds, layers), loader.message, empty, content);
 
   /**
-   * Choose a kind; its layers may be fewer.
+   * Choose a kind; if it has no layer of that number, its last one.
    * @param {string} kind
    */
   function chooseKind(kind) {
-    const layer = counts ? Math.min(store.get().layer, counts[kind] - 1) : store.get().layer;
-    store.set({ kind, layer, token: "" });
+    const { layer } = store.get();
+    store.set({ kind, layer: counts && layer > counts[kind] ? null : layer, token: "" });
   }
 
   /**
@@ -132,12 +132,13 @@ export function createAttentionView(store, api, root) {
   function showLayers() {
     const { kind, layer } = store.get();
     if (!counts) return;
-    const options = Array.from({ length: counts[kind] }, (_, at) => ({ value: String(at), label: String(at + 1) }));
+    const options = Array.from({ length: counts[kind] }, (_, at) => ({ value: String(at + 1), label: String(at + 1) }));
+    const chosen = String(layer ?? counts[kind]);
     const group = layers.firstElementChild;
-    if (group && group.querySelectorAll("input").length === options.length) checkChoice(group, String(layer));
+    if (group && group.querySelectorAll("input").length === options.length) checkChoice(group, chosen);
     else {
       const choose = (value) => store.set({ layer: Number(value) });
-      layers.replaceChildren(makeChoice("layer", "Layer", options, String(layer), choose));
+      layers.replaceChildren(makeChoice("layer", "Layer", options, chosen, choose));
     }
   }
 

@@ -19,7 +19,7 @@
  * @property {string} target
  * @property {"attention"|"steps"|"beam"|"positions"} view
  * @property {"encoder"|"decoder"|"cross"} kind
- * @property {number} layer from 0
+ * @property {number|null} layer from 1; null stands for the last one
  * @property {number|null} head from 0; null stands for all of them
  * @property {string} token the chosen token, such as "q3" (fourth query), "k0" (first key) or ""
  * @property {number} beam width of the beam; 0 is that of the translation
@@ -36,7 +36,7 @@ export const INITIAL = {
   target: "",
   view: "attention",
   kind: "cross",
-  layer: 0,
+  layer: null,
   head: null,
   token: "",
   beam: 0,
