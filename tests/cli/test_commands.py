@@ -210,7 +210,8 @@ def test_training_is_quiet_outside_a_terminal(process: Command, sprint: Callable
     lines = result.succeeds().splitlines()
     assert "\r" not in result.err
     assert "\x1b" not in result.err
-    assert [line.split(" ·")[0] for line in lines if line.startswith("step")] == ["step 6 of 12", "step 12 of 12"]
+    steps = [line.split(" ·")[0] for line in lines if line.startswith("step") and "validation" in line]
+    assert steps == ["step 6 of 12", "step 12 of 12"]  # a slow machine says something before
 
 
 # --- translate -------------------------------------------------------------------------------------------------------
@@ -586,7 +587,7 @@ def test_a_new_recipe_is_valid_once_its_files_are_there(
     command("recipe", "new", "mine.yaml").succeeds("manyheads train mine.yaml")
     assert (tmp_path / "mine.yaml").read_text() == printed.out
     for value in yaml.safe_load(printed.out)["data"].values():
-        if isinstance(value, dict):
+        if isinstance(value, dict) and "source" in value:
             write(tmp_path / value["source"], ["a"])
             write(tmp_path / value["target"], ["b"])
     command("validate", "mine.yaml").succeeds("mine.yaml is valid.")
