@@ -1,10 +1,11 @@
 """Put a trained run into the package: its weights in 8 bits (and 16), its scores on sentences it never saw, and a card.
 
-    python tools/ship.py runs/tatoeba --test data/tatoeba-cut --about tools/tatoeba.json
+    python tools/ship.py RUN --test data/tatoeba-cut --domains data/manyheads-1 --about tools/manyheads-1.json
 
 The test folder is what `manyheads data cut` made; every direction of the run is scored on it, with the weights as they
-were trained and as they are shipped. The `about` file says in words what cannot be measured: description, data, licence
-and attribution. What was there under the same name is replaced.
+were trained and as they are shipped. A second cut, of corpora with names, gives scores by domain. The `about` file says
+in words what cannot be measured: description, data and licence, which corpora make a domain, and the cut whose corpora
+are to be attributed; `ATTRIBUTION.md` names them as the catalogue does. What was there under the same name is replaced.
 """
 
 from __future__ import annotations
@@ -16,19 +17,23 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from manyheads.config.data import CorpusSettings
-from manyheads.config.recipe import recipe_text
+from manyheads.config.recipe import load_cut, recipe_text
+from manyheads.data.catalogue import CATALOGUE
 from manyheads.data.corpora import open_corpus
 from manyheads.data.pairs import Pair
 from manyheads.decoding.translator import Translator
 from manyheads.exchange.tree import source_vectors, target_vectors
 from manyheads.metrics.scores import Scale, Score, measure
+from manyheads.metrics.segmentation import segmentation
 from manyheads.runs.atomic import new_folder
 from manyheads.runs.folder import RunFolder
 from manyheads.runs.shipped import ABOUT, FOLDER, Shipped
 from manyheads.runs.weights import in_eight_bits, read_weights, weights_bytes
 
+ROOT = Path(__file__).resolve().parents[1]
 BEAM = 4
 FAILURES = 3  # of each direction are shown
 
@@ -51,13 +56,60 @@ def test_pairs(folder: Path, source: str, target: str) -> list[Pair]:
     return list(open_corpus(CorpusSettings(pairs=str(file), **columns), split="test").pairs())
 
 
+def domain_scores(draft: Path, folder: Path, domains: dict[str, list[str]]) -> dict[str, dict[str, float]]:
+    """Return BLEU by domain and direction on the tests of the corpora that make a domain, as shipped."""
+    translator, found = Translator(draft), {}
+    for domain, names in domains.items():
+        found[domain] = {
+            f"{source}-{target}": round(bleu(translator, pairs, target), 2)
+            for source, target in RunFolder(draft).recipe().data.directions
+            if (pairs := named_pairs(folder, names, str(source), target))
+        }
+        print(f"{domain}: {found[domain]}", flush=True)
+    return found
+
+
+def bleu(translator: Translator, pairs: list[Pair], target: str) -> float:
+    """Return BLEU of the translations of pairs."""
+    outputs = translator.translate([pair.source for pair in pairs], to=target, beam=BEAM)
+    return measure("bleu", outputs, [[pair.target] for pair in pairs], scale_of(target)).value
+
+
+def scale_of(target: str) -> Scale:
+    """Return how BLEU looks at text in a language."""
+    return Scale(bleu_tokenizer=segmentation(target, []).tokenizer)
+
+
+def named_pairs(folder: Path, names: list[str], source: str, target: str) -> list[Pair]:
+    """Return the held-out pairs of named corpora, whichever way round their files are, as far as there are files."""
+    pairs: list[Pair] = []
+    for name in names:
+        for first, second in ((source, target), (target, source)):
+            file = folder / f"test.{name}.{first}-{second}.tsv.gz"
+            if file.exists():
+                read = open_corpus(CorpusSettings(pairs=str(file)), split="test").pairs()
+                pairs += [pair if first == source else Pair(pair.target, pair.source) for pair in read]
+    return pairs
+
+
+def attribution_text(cut: Path) -> str:
+    """Return who is to be named for the corpora of a cut, and their licences, as the catalogue has them."""
+    wanted = {corpus.pairs for corpus in load_cut(cut).corpora}
+    lines = ["# Attribution", "", "The weights of this model were learned from these corpora:", ""]
+    for corpus in CATALOGUE:
+        if wanted & {f"data:{file.path}" for file in corpus.files}:
+            assert corpus.shippable, f"{corpus.name} may not be in shipped weights"
+            lines.append(f"- {corpus.attribution}. {corpus.description}. Licence: {corpus.licence}. {corpus.homepage}")
+    return "\n".join(lines) + "\n"
+
+
 def results(run: RunFolder, draft: Path, test: Path) -> Iterator[Result]:
     """Translate the test data of every direction with both forms of the weights, and score it."""
     trained, shipped = Translator(run.path), Translator(draft)
     for source, target in run.recipe().data.directions:
         assert source is not None
         pairs = test_pairs(test, source, target)
-        scale = Scale(bleu_tokenizer="zh" if target == "zh" else "13a")
+        scale = scale_of(target)
         texts, references = [pair.source for pair in pairs], [[pair.target] for pair in pairs]
         outputs = [one.translate(texts, to=target, beam=BEAM) for one in (trained, shipped)]
         scores = [measure("bleu", some, references, scale) for some in outputs]
@@ -75,7 +127,7 @@ def worst(pairs: list[Pair], outputs: list[str]) -> list[tuple[Pair, str]]:
     return sorted(zip(pairs, outputs, strict=True), key=shared)[:FAILURES]
 
 
-def card(about: dict[str, str], found: list[Result], parameters: int) -> str:
+def card(about: dict[str, Any], found: list[Result], domains: dict[str, dict[str, float]], parameters: int) -> str:
     """Return what people should know before they use the model."""
     lines = [
         f"# {about['name']}",
@@ -90,6 +142,12 @@ def card(about: dict[str, str], found: list[Result], parameters: int) -> str:
     for one in found:
         scores = f"{one.as_shipped.value:.2f} | {one.as_trained.value:.2f}"
         lines.append(f"| {one.direction} | {scores} | `{one.as_shipped.signature.replace('|', ' ')}` |")
+    if domains:
+        lines += ["", "By domain, as shipped, on held-out texts of each corpus:", ""]
+        lines += [f"| direction | {' | '.join(domains)} |", "|---" * (len(domains) + 1) + "|"]
+        for one in found:
+            row = (f"{scores[one.direction]:.2f}" if one.direction in scores else "–" for scores in domains.values())
+            lines.append(f"| {one.direction} | {' | '.join(row)} |")
     lines += ["", "## Where it fails", "", about["limits"], ""]
     lines += ["| direction | source | output | reference |", "|---|---|---|---|"]
     for one in found:
@@ -104,6 +162,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path)
     parser.add_argument("--test", type=Path, required=True)
+    parser.add_argument("--domains", type=Path, help="a cut of corpora with names, for scores by domain")
     parser.add_argument("--about", type=Path, required=True)
     options = parser.parse_args()
     run, about = RunFolder.open(options.run), json.loads(options.about.read_text(encoding="utf-8"))
@@ -117,7 +176,10 @@ def main() -> None:
         (draft / "model.safetensors").write_bytes(weights_bytes(in_eight_bits(arrays, finer=vectors)))
         shutil.copytree(run.tokenizer_folder, draft / "tokenizer")
         found = list(results(run, draft, options.test))
-        (draft / "card.md").write_text(card(about, found, parameters), encoding="utf-8")
+        domains = domain_scores(draft, options.domains, about.get("domains", {})) if options.domains else {}
+        (draft / "card.md").write_text(card(about, found, domains, parameters), encoding="utf-8")
+        if "cut" in about:
+            (draft / "ATTRIBUTION.md").write_text(attribution_text(ROOT / about["cut"]), encoding="utf-8")
         sums = {
             str(file.relative_to(draft)): hashlib.sha256(file.read_bytes()).hexdigest()
             for file in sorted(draft.rglob("*"))
@@ -134,6 +196,8 @@ def main() -> None:
             licence=about["licence"],
             attribution=about["attribution"],
             sha256=sums,
+            domains=domains,
+            replaces=about.get("replaces", []),
         )
         (draft / ABOUT).write_text(json.dumps(asdict(shipped), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 

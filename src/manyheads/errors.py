@@ -1,4 +1,4 @@
-"""The one exception a user can cause.
+"""The one exception a user can cause, and the notices that stop nothing.
 
 Whatever a user can get wrong (a path, a line, a key) raises `ManyheadsError` with three facts: what happened,
 where, and what to do. The command prints exactly that and exits with status 2; `--debug` shows the traceback.
@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+
+
+class Notice(FutureWarning):
+    """Something a user should know, though it does not stop what was asked for; the command shows it as a line."""
 
 
 class ManyheadsError(Exception):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from manyheads.decoding.translator import Translator
-from manyheads.errors import ManyheadsError
+from manyheads.errors import ManyheadsError, Notice
 from manyheads.runs import shipped
 from manyheads.runs.folder import RunFolder
 from manyheads.runs.weights import in_eight_bits, read_weights, weights_bytes
@@ -49,6 +49,13 @@ def test_a_model_is_found_by_name_and_by_none(sample: Path, tmp_path: Path, monk
         RunFolder.open("sample")  # a folder of that name comes first
     with pytest.raises(ManyheadsError, match="'manyheads models' shows"):
         RunFolder.open("simple")
+
+
+def test_the_name_of_a_model_that_was_replaced_stands_for_the_new_one(sample: Path):
+    about = sample / shipped.ABOUT
+    about.write_text(json.dumps({**json.loads(about.read_text()), "replaces": ["former"]}), encoding="utf-8")
+    with pytest.warns(Notice, match="the model 'former' was replaced by 'sample', which is used"):
+        assert RunFolder.open("former").path == sample
 
 
 def test_the_commands_take_it_where_no_model_is_named(sample: Path, command, tmp_path: Path):

@@ -28,15 +28,20 @@ def test_a_run_is_shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, comma
     test = tmp_path / "cut"
     test.mkdir()
     lines = "".join(f"{pair.source}\t{pair.target}\n" for pair in task("dates").pairs("test", count=6))
-    for name in ("en-fr", "en-de"):
+    for name in ("en-fr", "en-de", "software.en-de"):
         (test / f"test.{name}.tsv.gz").write_bytes(gzip.compress(lines.encode("utf-8")))
-    about = ROOT / "tools" / "tatoeba.json"
-    monkeypatch.setattr(sys, "argv", ["ship.py", str(run), "--test", str(test), "--about", str(about)])
+    about = ROOT / "tools" / "manyheads-1.json"
+    words = ["ship.py", run, "--test", test, "--domains", test, "--about", about]
+    monkeypatch.setattr(sys, "argv", list(map(str, words)))
     ship.main()
     (model,) = shipped.shipped_models()
+    assert set(model.domains["software"]) == {"en-de", "de-en"} and model.domains["law"] == {}
+    assert model.domains["software"]["en-de"] == model.scores["en-de"]
+    assert "Source: European Parliament" in (model.path / "ATTRIBUTION.md").read_text(encoding="utf-8")
+    assert "ATTRIBUTION.md" in model.sha256
     assert set(model.scores) == {"en-fr", "en-de", "fr-en", "de-en"}
     assert (run / "model.safetensors").stat().st_size > 2 * (model.check() / "model.safetensors").stat().st_size
     assert Translator().translate("3 May 2021", to="fr")
     assert json.loads(about.read_text(encoding="utf-8"))["name"] in command("models").out
     card = (model.path / "card.md").read_text(encoding="utf-8")
-    assert card.count("| de-en |") == 1 + ship.FAILURES
+    assert card.count("| de-en |") == 2 + ship.FAILURES

@@ -14,6 +14,8 @@ def main() -> None:
     from manyheads.cli.app import app
     from manyheads.errors import ManyheadsError
 
+    _show_notices()
+
     debug = "--debug" in sys.argv  # wherever it stands, before the verb or behind it
     try:
         app(args=[argument for argument in sys.argv[1:] if argument != "--debug"])
@@ -29,3 +31,21 @@ def main() -> None:
     except BrokenPipeError:  # the reader of our output has gone, as with `| head`
         sys.stderr.close()
         raise SystemExit(141) from None
+
+
+def _show_notices() -> None:
+    """Show the package's own notices as a line, not as a warning with a place in its code."""
+    import warnings
+
+    from manyheads.errors import Notice
+
+    show = warnings.showwarning
+
+    def line(message: Warning | str, category: type[Warning], *place: object, **more: object) -> None:
+        """Show a warning of some category."""
+        if issubclass(category, Notice):
+            print(f"note: {message}", file=sys.stderr)
+        else:
+            show(message, category, *place, **more)  # type: ignore[arg-type]
+
+    warnings.showwarning = line

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from manyheads.errors import ManyheadsError
+from manyheads.errors import ManyheadsError, Notice
 
 FOLDER = Path(__file__).resolve().parent.parent / "shipped"
 ABOUT = "about.json"
@@ -33,6 +34,10 @@ class Shipped:
     attribution: str
     sha256: dict[str, str]
     """The checksum of each file."""
+    domains: dict[str, dict[str, float]] = field(default_factory=dict)
+    """BLEU by kind of text (software) and direction (en-de)."""
+    replaces: list[str] = field(default_factory=list)
+    """Names of earlier models, which now stand for this one."""
 
     @property
     def path(self) -> Path:
@@ -76,4 +81,11 @@ def find_run(name: Path | str | None) -> Path:
                 "no model comes with this package.", where="--model", cure="Name a run folder: --model runs/mine"
             )
         return models[0].check()
-    return next((model.check() for model in models if model.name == str(name)), Path(name))
+    return next((model.check() for model in models if _is_named(model, str(name))), Path(name))
+
+
+def _is_named(model: Shipped, name: str) -> bool:
+    """Whether a name is that of a model, or of one that it replaces, which is noted."""
+    if name in model.replaces:
+        warnings.warn(f"the model '{name}' was replaced by '{model.name}', which is used.", Notice, stacklevel=4)
+    return name == model.name or name in model.replaces
