@@ -16,8 +16,9 @@ from manyheads.data.tasks import task
 from manyheads.runs.folder import RunFolder
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "data.md").read_text(encoding="utf-8")
-SNIPPET, LANGUAGES, NAMED_CUT = re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.DOTALL)
-COMMANDS = [one for one in re.findall(r"^\$ (.*)$", PAGE, flags=re.MULTILINE) if "data cut" not in one]
+SNIPPET, LANGUAGES, NAMED_CUT, STAGES, MODIFIERS = re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.DOTALL)
+EVERY_COMMAND = re.findall(r"^\$ (.*)$", PAGE, flags=re.MULTILINE)
+COMMANDS = [one for one in EVERY_COMMAND if "data cut" not in one and "--finish-in" not in one]
 (CUT, COUNTS) = re.search(r"^\$ (manyheads data cut .*?) --out \S+\n(.*?)```", PAGE, re.MULTILINE | re.DOTALL).groups()
 SHORT = " ".join(
     f"--set {change}"
@@ -45,6 +46,8 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("mono.de", [pair.target for pair in pairs[300:]]),
     ):
         (folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    columns = "".join(f"{pair.source}\t{pair.target}\n" for pair in pairs)
+    (folder / "en-de.tsv").write_text(columns, encoding="utf-8")
     (folder / "mixed.yaml").write_text(SNIPPET, encoding="utf-8")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     for command in COMMANDS:
@@ -95,3 +98,21 @@ def test_the_named_cut_is_one(tmp_path: Path):
     cut = load_cut(tmp_path / "cut.yaml")
     assert [corpus.name for corpus in cut.corpora] == ["law", "ui", "words"]
     assert cut.clean is not None
+
+
+def test_the_stages_are_those_of_a_recipe():
+    recipe = parse_recipe(STAGES)
+    assert [[corpus.weight_in(stage) for stage in (0, 1)] for corpus in recipe.data.corpora] == [[1, 0.2], [1, 3]]
+    assert recipe.training.stages == ("decay",) and recipe.training.schedule.decay_from is None
+
+
+def test_the_modifiers_are_those_of_a_recipe_and_of_the_table():
+    recipe = parse_recipe(MODIFIERS)
+    keys = set(type(recipe.data.modify).model_fields)
+    assert all(getattr(recipe.data.modify, key) for key in keys)
+    rows = re.search(r"\| key \| source \| target \|\n(.*?)\n\n", PAGE, flags=re.DOTALL)[1]
+    assert {key for row in rows.splitlines() for key in re.findall(r"`(\w+)`", row.split("|")[1])} == keys
+
+
+def test_the_lexicon_has_its_languages(desk: Path):
+    assert (desk / "lexicon.en-de.tsv").read_text(encoding="utf-8").startswith("en\tde\n")
