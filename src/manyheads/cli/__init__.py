@@ -18,7 +18,7 @@ def main() -> None:
 
     debug = "--debug" in sys.argv  # wherever it stands, before the verb or behind it
     try:
-        app(args=[argument for argument in sys.argv[1:] if argument != "--debug"])
+        app(args=[argument for argument in sys.argv[1:] if argument != "--debug"], prog_name="manyheads")
     except ManyheadsError as error:
         if debug:
             raise

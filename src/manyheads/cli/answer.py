@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from manyheads.cli import completion
 from manyheads.cli.options import AsJson, Device
 from manyheads.cli.texts import AsText, PairTexts, pairs_of, sources_of
 
@@ -14,7 +15,9 @@ from manyheads.cli.texts import AsText, PairTexts, pairs_of, sources_of
 def answer(
     text: PairTexts = None,
     as_text: AsText = False,
-    model: Annotated[Path, typer.Option(help="A run with task: question_answering.")] = ...,  # type: ignore[assignment]
+    model: Annotated[
+        Path, typer.Option(help="A run with task: question_answering.", autocompletion=completion.models)
+    ] = ...,  # type: ignore[assignment]
     batch: Annotated[int, typer.Option(min=1, help="Questions computed at once.")] = 32,
     device: Device = "auto",
     as_json: AsJson = False,

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from manyheads.cli import completion
 from manyheads.cli.options import AsJson, Device
 from manyheads.cli.texts import AsText, Texts, lines_of, pairs_of, sources_of
 
@@ -14,7 +15,9 @@ from manyheads.cli.texts import AsText, Texts, lines_of, pairs_of, sources_of
 def classify(
     text: Texts = None,
     as_text: AsText = False,
-    model: Annotated[Path, typer.Option(help="A run with task: classification.")] = ...,  # type: ignore[assignment]
+    model: Annotated[
+        Path, typer.Option(help="A run with task: classification.", autocompletion=completion.models)
+    ] = ...,  # type: ignore[assignment]
     pairs: Annotated[bool, typer.Option("--pairs", help="Each line holds two texts with a tab between them.")] = False,
     batch: Annotated[int, typer.Option(min=1, help="Texts computed at once.")] = 32,
     device: Device = "auto",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
+from manyheads.cli import completion
 from manyheads.cli.lexicon import lexicon
 from manyheads.cli.options import AsJson
 
@@ -58,7 +59,12 @@ def list_corpora(as_json: AsJson = False) -> None:
 
 @app.command("get")
 def get_corpus(
-    name: Annotated[str, typer.Argument(help="A name that 'manyheads data list' shows.", show_default=False)],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="A name that 'manyheads data list' shows.", show_default=False, autocompletion=completion.corpora
+        ),
+    ],
     to: Annotated[
         Path | None,
         typer.Option("--to", help="The data folder.", show_default="$MANYHEADS_DATA or ./data"),

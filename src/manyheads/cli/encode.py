@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
+from manyheads.cli import completion
 from manyheads.cli.options import Device
 from manyheads.cli.outputs import Overwrite, output_file
 from manyheads.cli.texts import AsText, Texts, lines_of, pairs_of, sources_of
@@ -36,7 +37,9 @@ class Pooling(StrEnum):
 def encode(
     text: Texts = None,
     as_text: AsText = False,
-    model: Annotated[Path, typer.Option(help="The run folder, or a folder from Hugging Face.")] = ...,  # type: ignore[assignment]
+    model: Annotated[
+        Path, typer.Option(help="The run folder, or a folder from Hugging Face.", autocompletion=completion.models)
+    ] = ...,  # type: ignore[assignment]
     out: Annotated[
         Path | None, typer.Option(help="Where to write: x.npy or x.jsonl. Without it, JSON lines to standard output.")
     ] = None,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from manyheads.cli import completion
 from manyheads.cli.options import (
     AsJson,
     BatchSentences,
@@ -17,6 +18,7 @@ from manyheads.cli.options import (
     LengthPenalty,
     PairsFormat,
     Precision,
+    Run,
     SourceColumn,
     TargetColumn,
     To,
@@ -32,7 +34,10 @@ if TYPE_CHECKING:
 
 
 Against = Annotated[
-    list[Path] | None, typer.Option(help="Another run, to test the difference for significance; may be repeated.")
+    list[Path] | None,
+    typer.Option(
+        help="Another run, to test the difference for significance; may be repeated.", autocompletion=completion.models
+    ),
 ]
 Tokenizer = Annotated[
     str | None,
@@ -44,7 +49,7 @@ Tokenizer = Annotated[
 
 
 def evaluate(
-    run: Annotated[Path, typer.Argument(help="The run folder.", show_default=False)],
+    run: Run,
     source: Annotated[str | None, typer.Option(help="Source text, one sentence per line (also .gz).")] = None,
     target: Annotated[str | None, typer.Option(help="Reference, parallel to the source.")] = None,
     pairs: Annotated[str | None, typer.Option(help="A TSV or JSONL file with both sides instead.")] = None,
@@ -55,7 +60,10 @@ def evaluate(
     task: Annotated[str | None, typer.Option(help="The unseen test split of a generated task instead.")] = None,
     count: Annotated[int, typer.Option(help="Pairs of the generated task.")] = 1000,
     against: Against = None,
-    metric: Annotated[list[str] | None, typer.Option(help="Metric; default: the run's own and its companions.")] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(help="Metric; default: the run's own and its companions.", autocompletion=completion.metrics),
+    ] = None,
     lowercase: Annotated[bool | None, typer.Option(help="Ignore case in BLEU and chrF.")] = None,
     tokenizer: Tokenizer = None,
     save: Annotated[Path | None, typer.Option(help="Write the outputs here, one per line.")] = None,

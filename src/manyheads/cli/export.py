@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from manyheads.cli import completion
 from manyheads.errors import ManyheadsError
 
 
@@ -29,7 +30,11 @@ def export(
     *,
     run: Annotated[
         Path | None,
-        typer.Argument(help="A run folder, or a model that comes with the package.", show_default=False),
+        typer.Argument(
+            help="A run folder, or a model that comes with the package.",
+            show_default=False,
+            autocompletion=completion.models,
+        ),
     ] = None,
     to: Annotated[Format, typer.Option("--to", help="The format to write.")],
     out: Annotated[Path, typer.Option("--out", help="The folder to write; it must not exist yet.")],

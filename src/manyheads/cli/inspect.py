@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from manyheads.cli.options import AsJson, Beam, Device, To
+from manyheads.cli import completion
+from manyheads.cli.options import AsJson, Beam, Device, Model, To
 from manyheads.cli.outputs import Overwrite, output_file
 from manyheads.cli.texts import AsText, existing, lines_of, sources_of
 from manyheads.errors import ManyheadsError
@@ -133,12 +134,11 @@ def inspect(
             help="What the model reads: texts, or files with one text per line (also .gz); -: standard input. The "
             "first may be the run folder instead, or the name of a model that comes with the package.",
             show_default=False,
+            autocompletion=completion.models,
         ),
     ] = None,
     as_text: AsText = False,
-    model: Annotated[
-        Path | None, typer.Option(help="A run folder, or a name that 'manyheads models' shows; by default its first.")
-    ] = None,
+    model: Model = None,
     out: Annotated[
         Path | None, typer.Option(help="Where to write: a name that ends in .png, .svg, .html, .json or .txt.")
     ] = None,
@@ -165,7 +165,10 @@ def inspect(
         int | None, typer.Option(help="Which sentence of a text, counted from 0. Default: the first; alignments: all.")
     ] = None,
     against: Annotated[
-        list[Path] | None, typer.Option(metavar="RUN", help="Another run's curves beside; may be repeated.")
+        list[Path] | None,
+        typer.Option(
+            metavar="RUN", help="Another run's curves beside; may be repeated.", autocompletion=completion.models
+        ),
     ] = None,
     device: Device = "auto",
     as_json: AsJson = False,

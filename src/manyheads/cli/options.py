@@ -8,14 +8,30 @@ from typing import Annotated
 
 import typer
 
+from manyheads.cli import completion
 from manyheads.errors import ManyheadsError
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Changes = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the recipe; may be repeated."),
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change a key of the recipe; may be repeated.",
+        autocompletion=completion.recipe_keys,
+    ),
 ]
-Device = Annotated[str, typer.Option(help="Where to compute: auto, cpu, cuda or mps.")]
+Model = Annotated[
+    Path | None,
+    typer.Option(
+        help="A run folder, or a name that 'manyheads models' shows; by default its first.",
+        autocompletion=completion.models,
+    ),
+]
+Run = Annotated[Path, typer.Argument(help="The run folder.", show_default=False, autocompletion=completion.models)]
+Device = Annotated[
+    str, typer.Option(help="Where to compute: auto, cpu, cuda or mps.", autocompletion=completion.devices)
+]
 Beam = Annotated[int | None, typer.Option(help="Hypotheses kept at each step; 1 is greedy. Default: the run's own.")]
 LengthPenalty = Annotated[
     str | None,
@@ -27,16 +43,24 @@ LengthPenalty = Annotated[
 ]
 Engine = Annotated[
     str,
-    typer.Option(help="What computes: auto, torch or ctranslate2. auto takes ctranslate2 wherever it can."),
+    typer.Option(
+        help="What computes: auto, torch or ctranslate2. auto takes ctranslate2 wherever it can.",
+        autocompletion=completion.engines,
+    ),
 ]
 Precision = Annotated[
-    str, typer.Option(help="float32; int8: smaller, faster, nearly the same text; int16 (ctranslate2 only).")
+    str,
+    typer.Option(
+        help="float32; int8: smaller, faster, nearly the same text; int16 (ctranslate2 only).",
+        autocompletion=completion.precisions,
+    ),
 ]
 To = Annotated[
     str | None,
     typer.Option(
         help="Language to translate into, such as en, where the model has several. Default: one that the text's own is "
-        "translated into."
+        "translated into.",
+        autocompletion=completion.languages,
     ),
 ]
 BatchSentences = Annotated[

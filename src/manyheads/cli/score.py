@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from manyheads.cli.options import AsJson, Device, Engine, SourceFile, TargetFile, To
+from manyheads.cli.options import AsJson, Device, Engine, Run, SourceFile, TargetFile, To
 
 
 def score(
-    run: Annotated[Path, typer.Argument(help="The run folder.", show_default=False)],
+    run: Run,
     source: SourceFile,
     target: TargetFile,
     to: To = None,

@@ -8,6 +8,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from manyheads.cli import completion
 from manyheads.errors import ManyheadsError
 from manyheads.serving.options import PREFIX, ServerOptions, build_options, variable
 
@@ -20,8 +21,11 @@ Runs = Annotated[
         envvar=f"{PREFIX}RUNS",
         help="Run folders; one whose recipe names no languages as en-de=RUN. Default: the model of the package.",
         show_default=False,
+        autocompletion=completion.models,
     ),
 ]
+
+COMPLETED = {"engine": completion.engines, "precision": completion.precisions, "device": completion.devices}
 
 
 def serve(**given: Any) -> None:  # noqa: ANN401
@@ -43,7 +47,7 @@ def _parameters() -> list[inspect.Parameter]:
     parameters = [inspect.Parameter("runs", keyword, default=None, annotation=Runs)]
     types = get_type_hints(ServerOptions)  # without what pydantic knows of them beside
     for name, field in ServerOptions.model_fields.items():
-        option = typer.Option(help=field.description, envvar=variable(name))
+        option = typer.Option(help=field.description, envvar=variable(name), autocompletion=COMPLETED.get(name))
         kind: Any = Annotated[types[name], option]
         parameters.append(inspect.Parameter(name, keyword, default=field.default, annotation=kind))
     return parameters

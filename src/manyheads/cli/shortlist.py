@@ -7,9 +7,18 @@ from typing import Annotated
 
 import typer
 
+from manyheads.cli import completion
+
 
 def shortlist(
-    run: Annotated[Path, typer.Argument(help="The run folder; the shortlist is written into it.", show_default=False)],
+    run: Annotated[
+        Path,
+        typer.Argument(
+            help="The run folder; the shortlist is written into it.",
+            show_default=False,
+            autocompletion=completion.models,
+        ),
+    ],
     each: Annotated[int, typer.Option(min=1, help="Target tokens for each source token.")] = 50,
     frequent: Annotated[int, typer.Option(min=1, help="Of the most frequent target tokens, always allowed.")] = 100,
 ) -> None:

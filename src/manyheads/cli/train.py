@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from manyheads.cli import completion
 from manyheads.cli.options import Changes, Device, PairsFormat, SourceColumn, TargetColumn
 from manyheads.cli.training_files import INSTEAD, Columns, Files, refuse_text
 from manyheads.errors import ManyheadsError
@@ -23,7 +24,11 @@ if TYPE_CHECKING:
 
 
 StartFrom = Annotated[
-    Path | None, typer.Option(help="Without a recipe: a run, or a model of the package, whose weights to start from.")
+    Path | None,
+    typer.Option(
+        help="Without a recipe: a run, or a model of the package, whose weights to start from.",
+        autocompletion=completion.models,
+    ),
 ]
 FinishIn = Annotated[
     str | None,
@@ -51,7 +56,12 @@ def train(
     valid_target: Annotated[Path | None, typer.Option(help="Validation target.")] = None,
     valid_pairs: Annotated[Path | None, typer.Option(help="Validation pairs, in the form of --pairs.")] = None,
     start_from: StartFrom = None,
-    to: Annotated[str | None, typer.Option(help="With --start-from: the target's language, if it has several.")] = None,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            help="With --start-from: the target's language, if it has several.", autocompletion=completion.languages
+        ),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="The run folder.", show_default="runs/NAME")] = None,
     max_minutes: Annotated[float | None, typer.Option(help="Stop, saved, after so many minutes.")] = None,
     finish_in: FinishIn = None,

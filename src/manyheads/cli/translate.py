@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,6 +14,7 @@ from manyheads.cli.options import (
     Device,
     Engine,
     LengthPenalty,
+    Model,
     Precision,
     To,
     length_penalty_options,
@@ -30,9 +30,7 @@ def translate(
     text: Texts = None,
     as_text: AsText = False,
     to: To = None,
-    model: Annotated[
-        Path | None, typer.Option(help="A run folder, or a name that 'manyheads models' shows; by default its first.")
-    ] = None,
+    model: Model = None,
     beam: Beam = None,
     length_penalty: LengthPenalty = None,
     n_best: Annotated[int | None, typer.Option(help="Print so many candidates for each text.")] = None,

@@ -70,18 +70,18 @@ def _default(field: FieldInfo) -> str:
 
 def reference_page(schema: type[BaseModel] = Recipe, *, without: tuple[str, ...] = ()) -> str:
     """Return docs/recipes.md's table of every key: name, default, explanation; `without` are sections left out."""
-    keys = [row for row in _keys(schema, "") if row[0].split(".")[0] not in without]
+    keys = [row for row in keys_of(schema, "") if row[0].split(".")[0] not in without]
     rows = [f"| `{key}` | {default} | {description} |" for key, default, description in keys]
     return "\n".join(["| key | default | what it does |", "|---|---|---|", *rows]) + "\n"
 
 
-def _keys(section: type[BaseModel], path: str) -> Iterator[tuple[str, str, str]]:
+def keys_of(section: type[BaseModel], path: str = "") -> Iterator[tuple[str, str, str]]:
     """Yield every key with its default and description, depth first."""
     for name, field in section.model_fields.items():
         key = f"{path}.{name}" if path else name
         inner = None if key in REPEATED else section_of(field.annotation)
         if inner is not None:
-            yield from _keys(inner, key)
+            yield from keys_of(inner, key)
         else:
             default = "required" if field.is_required() else f"`{_default(field)}`"
             yield key, default, (field.description or "").replace("|", "\\|")
