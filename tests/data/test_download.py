@@ -12,6 +12,7 @@ import tarfile
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -475,6 +476,18 @@ def test_a_folder_serves_instead_of_the_network_in_every_form(corpus: Corpus, se
     # And what it made serves the next one, though its layout is not the publisher's.
     again = get("sample", tmp_path / "again", source=tmp_path / "data")
     assert [path.read_bytes() for path in paths] == [path.read_bytes() for path in again]
+
+
+def test_a_corpus_is_found_in_its_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """As `--from …/multi30k` for multi30k/raw/train.en.gz."""
+    sample = DataFile(path="s/raw/deep.gz", content_sha256=sha256(b"deep\n"), content_bytes=5)
+    monkeypatch.setattr(catalogue, "CATALOGUE", (replace(catalogue.CATALOGUE[0], name="sample", files=(sample,)),))
+    for number, name in enumerate(("s/raw/deep.gz", "raw/deep.gz", "raw/deep", "deep")):
+        source = tmp_path / f"source{number}"
+        (source / name).parent.mkdir(parents=True)
+        (source / name).write_bytes(gzip.compress(b"deep\n") if name.endswith("gz") else b"deep\n")
+        (path,) = get("sample", tmp_path / f"data{number}", source=source)
+        assert gzip.decompress(path.read_bytes()) == b"deep\n"
 
 
 def test_a_folder_with_the_wrong_file_is_refused_with_both_sums(corpus: Corpus, tmp_path: Path):

@@ -17,7 +17,7 @@ from manyheads.data.pairs import Pair
 from manyheads.exchange.ctranslate2 import PORTABLE, WHOLE, export_ctranslate2, model_parts, quantized
 from manyheads.exchange.tree import read_checked
 from manyheads.runs.folder import RunFolder
-from run_folders import make_run, pairs
+from run_folders import make_multilingual_run, make_run, pairs
 
 ctranslate2 = pytest.importorskip("ctranslate2")
 
@@ -171,6 +171,23 @@ def test_the_command_writes_it(command: Callable[..., Any], copy_run: Path, tmp_
     command("export", copy_run, "--to", "ctranslate2", "--out", out).refuses("there is something here already")
     words = ["export", copy_run, "--to", "huggingface", "--quantization", "int8", "--out", tmp_path / "other"]
     command(*words).refuses("--quantization")
+
+
+@pytest.mark.parametrize("kind", ["ctranslate2", "huggingface"])
+def test_a_model_of_several_languages_says_how_to_ask_for_one(command: Callable[..., Any], tmp_path: Path, kind: str):
+    run, out = make_multilingual_run(tmp_path / "run"), tmp_path / "out"
+    run.card_file.write_text("# The card\n", encoding="utf-8")
+    said = command("export", run.path, "--to", kind, "--out", out).succeeds("<2fr>, <2de>, <2en>", '"<2fr> …"')
+    page = (out / "README.md").read_text(encoding="utf-8")
+    assert page.startswith("# The card\n") and said.splitlines()[-1] in page
+    source = run.tokenizers().source  # and what is said is right
+    assert source.encode("<2de> 5 mai 2031") == [*source.encode("<2de>"), *source.encode("5 mai 2031")]
+
+
+def test_a_model_of_one_language_says_nothing_of_tags(command: Callable[..., Any], tmp_path: Path):
+    run = make_run(tmp_path / "run")
+    assert "tag" not in command("export", run.path, "--to", "ctranslate2", "--out", tmp_path / "out").succeeds()
+    assert not (tmp_path / "out" / "README.md").exists()
 
 
 def test_weights_that_do_not_fit_are_named(tmp_path: Path):

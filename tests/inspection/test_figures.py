@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from matplotlib import font_manager
 
 from manyheads.config.schema import ScheduleSettings, TrainingSettings
 from manyheads.errors import ManyheadsError
@@ -195,6 +196,31 @@ def test_what_no_font_has_is_told_once(installed, capsys):
         assert fonts.families_for(["2026年11月"]) == [fonts.DEFAULT, "Chinese"]
     said = capsys.readouterr().err
     assert said.count("\n") == 1 and "月" in said and "年" not in said
+
+
+@pytest.mark.parametrize(
+    ("text", "packages"),
+    [("月ひカ한", "fonts-noto-cjk'"), ("ꦗ", "install fonts-noto'"), ("月ꦗ", "fonts-noto-cjk fonts-noto'")],
+)
+def test_a_package_with_the_characters_is_named(installed, capsys, text, packages):
+    installed({})
+    fonts.families_for([text])
+    assert packages in capsys.readouterr().err
+
+
+def test_a_font_that_was_installed_since_the_last_start_is_found(monkeypatch, capsys):
+    manager = font_manager.fontManager
+    system = set(font_manager.findSystemFonts())
+    plain = [one for one in manager.ttflist if one.style == "normal" and one.weight == 400 and one.fname in system]
+    new = next(iter(plain), None)
+    if new is None:
+        pytest.skip("there is no font but matplotlib's own")
+    older = [one for one in manager.ttflist if one.fname != new.fname]
+    monkeypatch.setattr(manager, "ttflist", older)
+    monkeypatch.setattr(fonts, "_characters", lambda path: frozenset({ord("月")}) if path == new.fname else frozenset())
+    fonts._add_new.cache_clear()
+    assert new.name in fonts.families_for(["月"])
+    assert capsys.readouterr().err == ""
 
 
 def test_a_font_with_a_box_for_everything_does_not_count():

@@ -57,4 +57,8 @@ def export(
         from manyheads.exchange.ctranslate2 import export_ctranslate2
 
         export_ctranslate2(opened, out, quantization=quantization.value)
+    from manyheads.exchange.tags import tags_note
+
+    if note := tags_note(opened.recipe()):
+        typer.echo(note, err=True)
     typer.echo(str(out))

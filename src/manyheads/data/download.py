@@ -48,8 +48,8 @@ def get(
     """Put all files of a corpus into the folder and return their paths; files already right are left alone.
 
     The folder is the environment variable MANYHEADS_DATA or else `./data`, unless given. The files come from
-    their public addresses or, with `source`, from a folder that has them: under the catalogue's path or name,
-    compressed or not, or as the publisher's archive. Nothing is put in place unverified.
+    their public addresses or, with `source`, from a folder that has them: under the catalogue's path or the end of
+    it, compressed or not, or as the publisher's archive. Nothing is put in place unverified.
     """
     corpus = find(name)
     folder = folder or data_folder()
@@ -267,9 +267,10 @@ def _fetch_into(target: Path, file: DataFile, corpus: Corpus, progress: FileProg
 
 
 def _find_in(source: Path, file: DataFile) -> Path:
-    """Return the file in a user's folder: by path or by name, packed or plain, or as the public archive."""
-    name = PurePosixPath(file.path).name
-    candidates = [file.path, file.path.removesuffix(".gz"), name, name.removesuffix(".gz")]
+    """Return the file in a user's folder: by the end of its path, packed or plain, or as the public archive."""
+    parts = PurePosixPath(file.path).parts
+    ends = ["/".join(parts[place:]) for place in range(len(parts))]  # s/raw/x.gz, raw/x.gz, x.gz
+    candidates = [name for end in ends for name in (end, end.removesuffix(".gz"))]
     if file.public_name is not None:
         candidates.append(file.public_name)
     for candidate in candidates:

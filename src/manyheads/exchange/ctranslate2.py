@@ -25,6 +25,7 @@ from manyheads.config.model import ModelSettings
 from manyheads.config.schema import ModelConfig
 from manyheads.errors import ManyheadsError
 from manyheads.exchange.sinusoids import sinusoid_table
+from manyheads.exchange.tags import exported_page
 from manyheads.exchange.tree import read_checked, source_vectors, target_vectors, unsupported
 from manyheads.runs.atomic import fresh_folder
 from manyheads.runs.folder import RunFolder
@@ -69,8 +70,9 @@ def export_ctranslate2(run: RunFolder, out: Path, *, quantization: Quantization 
     arrays = read_checked(run.weights_file, config)
     vocabularies = tokenizers.source.vocabulary(), tokenizers.target.vocabulary()
     files = model_files(arrays, config, vocabularies, positions=POSITIONS, quantization=quantization)
+    page = exported_page(run, run.recipe())
     with fresh_folder(out) as draft:
-        for name, content in (*files.items(), *tokenizers.files().items()):
+        for name, content in (*files.items(), *tokenizers.files().items(), *([("README.md", page)] if page else [])):
             (draft / name).write_bytes(content)
 
 

@@ -15,6 +15,7 @@ from manyheads.data.tokenizers import Tokenizer, Tokenizers
 from manyheads.errors import ManyheadsError
 from manyheads.exchange.marian import POSITIONS, from_marian, marian_settings, obstacles, settings_from, to_marian
 from manyheads.exchange.marian_tokenizer import MarianTokens, tokenizer_files
+from manyheads.exchange.tags import exported_page
 from manyheads.exchange.tree import read_checked
 from manyheads.runs.atomic import fresh_folder
 from manyheads.runs.card import card_text
@@ -49,8 +50,8 @@ def export_huggingface(run: RunFolder, out: Path, *, check: Check | None = None)
         "generation_config.json": _json(_generation_settings(config, recipe)),
         "model.safetensors": weights_bytes(arrays, metadata={"format": "pt"}),
     }
-    if run.card_file.exists():
-        files["README.md"] = run.card_file.read_bytes()  # where Hugging Face shows it
+    if page := exported_page(run, recipe):
+        files["README.md"] = page  # where Hugging Face shows it
     with fresh_folder(out) as draft:
         for name, content in files.items():
             (draft / name).write_bytes(content)

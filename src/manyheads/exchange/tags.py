@@ -1,0 +1,26 @@
+"""What another toolkit must be told of a model that writes several languages: the tag in front of each text."""
+
+from __future__ import annotations
+
+from manyheads.config.data import language_tag
+from manyheads.config.schema import Recipe
+from manyheads.runs.folder import RunFolder
+
+
+def tags_note(recipe: Recipe) -> str | None:
+    """Say how to ask an exported model for a language, in a sentence or two; None where it has no choice of them."""
+    tags = [language_tag(target) for target in dict.fromkeys(target for _, target in recipe.data.directions)]
+    if not tags:
+        return None
+    languages = "one of several languages" if len(tags) > 1 else "one language"
+    return (
+        f"This model writes {languages}, which a tag and a space in front of each text ask for, such as "
+        f'"{tags[0]} …". Its tags: {", ".join(tags)}.'
+    )
+
+
+def exported_page(run: RunFolder, recipe: Recipe) -> bytes:
+    """Return the README.md of an exported folder: the run's card and the note, as far as there are any."""
+    card = run.card_file.read_bytes() if run.card_file.exists() else b""
+    note = tags_note(recipe)
+    return card if note is None else b"\n".join(part for part in (card, f"## Languages\n\n{note}\n".encode()) if part)
