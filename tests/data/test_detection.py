@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from manyheads.data.detection import Detector
+from manyheads.data.detection import Detection, Detector, likely
 
 TEXTS = {
     "en": "The children are playing in the garden.",
@@ -29,6 +29,17 @@ def test_a_sentence_is_recognised(detector, code):
 def test_only_served_languages_are_found(detector):
     assert {one.language for one in detector.detect("Bambini giocano in giardino")} == set(TEXTS)
     assert [one.language for one in detector.detect(TEXTS["fr"], among=["de"])] == ["de"]
+
+
+def test_languages_are_likely_that_are_not_far_behind_the_best(detector):
+    assert [one.language for one in likely(detector.detect(TEXTS["fr"]))] == ["fr"]
+    assert {one.language for one in likely(detector.detect("OK"))} == set(TEXTS)  # the detector cannot tell
+    assert likely([]) == []
+    assert likely([Detection("en", 60.0), Detection("de", 36.0), Detection("fr", 4.0)])[-1].language == "de"
+
+
+def test_a_detector_says_which_languages_it_knows(detector):
+    assert detector.knows("zh-Hans") and not detector.knows("iso") and not detector.knows("es")
 
 
 @pytest.mark.parametrize("text", ["", "123", " \n", "?!"])

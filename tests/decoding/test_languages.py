@@ -76,6 +76,37 @@ def test_unknown_languages_get_the_list(translator: Translator, tmp_path: Path):
         alone.translate("3 May 2021", to="fr")
 
 
+FRENCH = "Je suis fatigué et je veux rentrer chez moi."
+
+
+@pytest.mark.parametrize("texts", [[FRENCH], [ENGLISH, FRENCH], [FRENCH] * 40])
+def test_a_language_that_has_no_direction_into_the_one_asked_for_is_refused(translator: Translator, texts: list[str]):
+    with pytest.raises(ManyheadsError, match=r"seems to be in 'fr'.* into 'de' from en"):
+        translator.translate(texts, to="de")
+    assert len(translator.translate(texts, to="de", source="en")) == len(texts)  # who names the language is believed
+    with pytest.raises(ManyheadsError, match="does not translate from 'fr' into 'de'"):
+        translator.translate(texts, to="de", source="fr")
+
+
+def test_a_text_that_may_be_in_several_languages_is_translated(translator: Translator):
+    for text in ("OK", "12", "3 May 2021"):
+        for to in ("de", "fr", "en"):
+            assert translator.translate(text, to=to, extra_length=5)
+
+
+def test_a_named_source_decides_where_no_target_is_named(translator: Translator, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("LC_ALL", "C")
+    (found,) = translator.translations(["OK"], source="fr")
+    assert found.text == translator.translate("OK", to="en")
+    assert translator.languages.choose(ENGLISH, source="de") == "en"
+
+
+def test_the_command_refuses_a_language_without_a_direction(command, run: Path):
+    words = ["translate", "--model", run, "--to", "de", FRENCH]
+    command(*words).refuses("seems to be in 'fr'", "from en", "--from en")
+    assert command(*words, "--from", "en").out == Translator(run).translate(FRENCH, to="de", source="en") + "\n"
+
+
 def test_looking_inside_shows_the_tag(run: Path):
     seen = Inspector(run).everything("3 May 2021", to="fr")
     assert seen.source_tokens[0] == "▁" + language_tag("fr")

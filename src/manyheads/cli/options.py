@@ -63,6 +63,12 @@ To = Annotated[
         autocompletion=completion.languages,
     ),
 ]
+From = Annotated[
+    str | None,
+    typer.Option(
+        "--from", help="Language of the texts, such as en, where the model has several. Default: it is detected."
+    ),
+]
 BatchSentences = Annotated[
     int | None, typer.Option("--batch", help="Sentences translated at once; by default as many as suits the engine.")
 ]

@@ -13,6 +13,7 @@ from manyheads.cli.options import (
     Beam,
     Device,
     Engine,
+    From,
     LengthPenalty,
     Model,
     Precision,
@@ -30,6 +31,7 @@ def translate(
     text: Texts = None,
     as_text: AsText = False,
     to: To = None,
+    source_language: From = None,
     model: Model = None,
     beam: Beam = None,
     length_penalty: LengthPenalty = None,
@@ -71,6 +73,7 @@ def translate(
     found = translator.stream_chunks(
         text_chunks(sources),
         to=to,
+        source=source_language,
         beam=beam,
         **length_penalty_options(length_penalty),
         n_best=n_best,

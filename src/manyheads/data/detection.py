@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 CHARACTERS = 2000  # of a text are enough to know its language
+LIKELY = 0.1  # of the best language's confidence; one below that is not worth considering
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,11 @@ class Detection:
     def to_json(self) -> dict[str, Any]:
         """Return it as LibreTranslate does."""
         return {"confidence": self.confidence, "language": self.language}
+
+
+def likely(found: Sequence[Detection]) -> list[Detection]:
+    """Return those of the detected languages that a text may well be in; the detector is sure where that is one."""
+    return [one for one in found if one.confidence >= LIKELY * found[0].confidence]
 
 
 class Detector:
@@ -42,6 +48,10 @@ class Detector:
         total = sum(shares.values())
         best_first = sorted(shares, key=lambda code: -shares[code])
         return [Detection(code, round(100 * shares[code] / total, 1) if total else 0.0) for code in best_first]
+
+    def knows(self, code: str) -> bool:
+        """Whether a language can be found at all."""
+        return _label(code) in self._named
 
     @cached_property
     def _named(self) -> dict[str, list[str]]:

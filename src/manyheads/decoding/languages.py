@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from manyheads.config.data import DataSettings, language_tag
-from manyheads.data.detection import Detector
+from manyheads.data.detection import Detector, likely
 from manyheads.data.tokenizers import Tokenizer
 from manyheads.errors import ManyheadsError
+
+FEW = 16  # texts that are each looked at; of more, some are short enough to be mistaken for another language
 
 
 class Languages:
@@ -40,21 +42,41 @@ class Languages:
         found = self._detector.detect(text, among=among)
         return found[0].language if found else None
 
-    def target(self, text: str, to: str | None) -> str | None:
+    def target(self, text: str, to: str | None, *, source: str | None = None) -> str | None:
         """Return the language that a text is translated into: `to`, if it is given and possible."""
         if to is not None:
             self._check(to)
             return to
-        return self.choose(text) if self._directions else self._single
+        return self.choose(text, source=source) if self._directions else self._single
+
+    def check_source(self, texts: Sequence[str], *, source: str | None, to: str | None) -> None:
+        """Refuse texts in a language that is not translated into `to`.
+
+        Their language is `source`, or is detected among all languages of the run: of a few texts each alone, of many
+        all together. A text that may be in several languages is in one that is translated into `to`, if possible.
+        """
+        possible = self.sources(to)
+        if not possible or (None, to) in self._directions:  # it may be any language
+            return
+        if source is not None:
+            if source not in possible:
+                raise _not_served(f"this run does not translate from '{source}'", to, possible, where="--from")
+        elif to is not None and self._directions and all(self._detector.knows(code) for code in possible):
+            for sample in texts if len(texts) <= FEW else ["\n".join(texts)]:
+                found = likely(self._detector.detect(sample))
+                if found and not any(one.language in possible for one in found):
+                    what = f"the text seems to be in '{found[0].language}', which this run does not translate"
+                    cure = f"If it is in another language, name that: --from {possible[0]}"
+                    raise _not_served(what, to, possible, where="--to", cure=cure)
 
     def tag_ids(self, target: str | None) -> list[int]:
         """Return what is to stand before the ids of a text that is translated into a language."""
         return self._tags[target] if self._directions and target is not None else []
 
-    def choose(self, text: str) -> str:
+    def choose(self, text: str, *, source: str | None = None) -> str:
         """Return the language to translate a text into where nobody has said it."""
-        found = self._detector.detect(text)
-        language = found[0].language if found else None
+        found = [] if source else self._detector.detect(text)
+        language = found[0].language if found else source
         possible = [target for source, target in self._directions if source == language] or self.targets
         return next((code for code in possible if code == _home()), possible[0])
 
@@ -79,6 +101,14 @@ class Languages:
     def _detector(self) -> Detector:
         """Tells the languages of this run apart."""
         return Detector({code for direction in self._directions for code in direction if code is not None})
+
+
+def _not_served(
+    what: str, to: str | None, possible: list[str], *, where: str, cure: str | None = None
+) -> ManyheadsError:
+    """Return the refusal of a language, with what there is instead."""
+    into = f" into '{to}'" if to else ""
+    return ManyheadsError(f"{what}{into}; it translates{into} from {', '.join(possible)}.", where=where, cure=cure)
 
 
 def _home() -> str | None:

@@ -16,7 +16,8 @@ from manyheads.errors import ManyheadsError, did_you_mean
 class TranslationOptions:
     """What to search for and how far.
 
-    `to` is the language to translate into, for models of several. `sample` draws outputs instead of searching for the
+    `to` is the language to translate into, for models of several, and `source` that of the texts, which is detected
+    where it is not given. `sample` draws outputs instead of searching for the
     best one. Running text is translated sentence by sentence, and a sentence of more than `split_above` tokens part by
     part; 0 reads every text whole. `shortlist` allows only the tokens that the source suggests; `alignments` asks what
     the best output looked at. Without `scores`, probabilities may be unknown (NaN). Without `batch_sentences`, the
@@ -24,6 +25,7 @@ class TranslationOptions:
     """
 
     to: str | None = None
+    source: str | None = None
     beam: int = 4
     length_penalty: float = 0.6
     penalty_form: PenaltyForm = "paper"

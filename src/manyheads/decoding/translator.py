@@ -125,8 +125,10 @@ class Translator:
 
     def _translate_chunk(self, texts: list[str], options: TranslationOptions) -> list[Translation]:
         """Translate texts, the sentences of all of them together."""
-        targets = self._targets(texts, options.to)
-        read = self.splitter.read(texts, longest=options.split_above, to=options.to)
+        targets = self._targets(texts, options.to, options.source)
+        if self.languages:
+            self.languages.check_source(texts, source=options.source, to=options.to)
+        read = self.splitter.read(texts, longest=options.split_above, source=options.source, to=options.to)
         parts = [
             [Source(text, ids, tag) for text, ids in zip(outline.sentences, rows, strict=True)]
             for (outline, rows), tag in zip(read, map(self._tag, targets), strict=True)
@@ -147,9 +149,9 @@ class Translator:
         first, further = iter(found), iter(found[len(firsts) :])
         return [[next(further if place else first) for place in range(len(some))] for some in parts]
 
-    def _targets(self, texts: Sequence[str], to: str | None) -> list[str | None]:
+    def _targets(self, texts: Sequence[str], to: str | None, source: str | None = None) -> list[str | None]:
         """Return the language that each text is translated into, if it is known."""
-        return [self.languages.target(text, to) if self.languages else None for text in texts]
+        return [self.languages.target(text, to, source=source) if self.languages else None for text in texts]
 
     def _tag(self, target: str | None) -> list[int]:
         """Return the ids that ask for a language."""

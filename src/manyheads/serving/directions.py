@@ -100,6 +100,22 @@ class Directions:
         """Return the languages that can be translated into this one."""
         return [source for source, into in self._found if into == target]
 
+    @property
+    def proposed(self) -> tuple[str, str]:
+        """The pair to begin with: into the language that most others are translated into."""
+        target = max((target for _, target in self._found), key=lambda code: len(self.sources_of(code)))
+        return self.sources_of(target)[0], target
+
+    def not_served(self, source: str, target: str) -> Refusal:
+        """Return the refusal of a text in a language that is not translated into this target."""
+        into = f"{language_name(target)} ({target})"
+        pairs = ", ".join(f"{code} → {target}" for code in self.sources_of(target))
+        return Refusal(
+            400,
+            f"The text seems to be {language_name(source)} ({source}), which this server does not translate into "
+            f"{into}; served into {into}: {pairs}",
+        )
+
     def find(self, source: str, target: str) -> Direction:
         """Return a direction; refuse languages that are not served, or not together."""
         for code in (source, target):

@@ -46,6 +46,7 @@ TRANSLATION = record(
     {
         "translatedText": one_or_many({"type": "string"}),
         "detectedLanguage": one_or_many(DETECTION),
+        "likelyLanguages": {"type": "array"},
         "alternatives": {"type": "array"},
         "score": one_or_many({"type": "number"}),
         "alternativeScores": {"type": "array"},

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from manyheads.data.detection import Detection, Detector
+from manyheads.data.detection import Detection, Detector, likely
 from manyheads.decoding.translator import Translation, combined
 from manyheads.serving.admission import Admission
 from manyheads.serving.directions import Direction, Directions, language_name
@@ -25,6 +25,14 @@ class Version:
 
     text: str
     score: float
+
+
+@dataclass(frozen=True)
+class Detected:
+    """The source language that was detected and taken, and all that the text may well be in, most probable first."""
+
+    taken: Detection
+    likely: list[Detection]
 
 
 class Service:
@@ -64,19 +72,27 @@ class Service:
             return [await asyncio.to_thread(Markup, text) for text in texts]
         raise Refusal(400, f"{form} format is not supported")
 
-    async def detect(self, text: str, *, among: Sequence[str] | None = None) -> list[Detection]:
-        """Return the languages a text may be in, most probable first."""
-        return await asyncio.to_thread(self.detector.detect, text, among=among)
+    async def detect(self, text: str) -> list[Detection]:
+        """Return all served languages, the most probable one of a text first."""
+        return await asyncio.to_thread(self.detector.detect, text)
 
-    async def direction(self, source: str, target: str, sample: str) -> tuple[Direction, Detection | None]:
-        """Return the direction to take; for `auto`, the most probable source that this target has."""
+    async def direction(self, source: str, target: str, sample: str) -> tuple[Direction, Detected | None]:
+        """Return the direction to take; for `auto`, from the most probable language among all that are served.
+
+        Where the detector is not sure, a likely language that this target has is preferred to one that it has not.
+        """
         if source != "auto":
             return self.directions.find(source, target), None
         sources = self.directions.sources_of(target)
         if not sources:
             raise Refusal(400, f"{target} is not supported")
-        found = await self.detect(sample, among=sources) or [Detection(sources[0], 0.0)]
-        return self.directions.find(found[0].language, target), found[0]
+        found = likely(await self.detect(sample))
+        # What the detector does not know may be any text; and any language may have a text without letters.
+        unknown = [Detection(code, 0.0) for code in sources if not found or not self.detector.knows(code)]
+        taken = next((one for one in [*found, *unknown] if one.language in sources), None)
+        if taken is None:
+            raise self.directions.not_served(found[0].language, target)
+        return self.directions.find(taken.language, target), Detected(taken, found)
 
     async def translate(
         self, direction: Direction, documents: Sequence[Document], *, alternatives: int
@@ -89,7 +105,7 @@ class Service:
 
     def settings(self) -> dict[str, Any]:
         """Return what LibreTranslate tells its page."""
-        source, target = self.directions.sources[0], self.directions.targets[0]
+        source, target = self.directions.proposed
         keys = self.options.api_keys is not None
         return {
             "alternativesLimit": self.options.alternatives_limit,  # ours: how many the page may ask for

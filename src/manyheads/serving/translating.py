@@ -7,11 +7,10 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
-from manyheads.data.detection import Detection
 from manyheads.serving import schemas
 from manyheads.serving.bodies import Fields
 from manyheads.serving.refusals import Refusal
-from manyheads.serving.service import Service, Version
+from manyheads.serving.service import Detected, Service, Version
 
 
 def translating(service: Service) -> APIRouter:
@@ -85,11 +84,13 @@ def _alternatives(fields: Fields, limit: int) -> int:
     return alternatives
 
 
-def _answer(versions: list[list[Version]], detected: Detection | None, *, alternatives: bool) -> dict[str, list[Any]]:
+def _answer(versions: list[list[Version]], detected: Detected | None, *, alternatives: bool) -> dict[str, list[Any]]:
     """Return the answer for a list of texts: in each field one entry for each text."""
     answer: dict[str, list[Any]] = {"translatedText": [some[0].text for some in versions]}
     if detected is not None:
-        answer["detectedLanguage"] = [detected.to_json()] * len(versions)
+        answer["detectedLanguage"] = [detected.taken.to_json()] * len(versions)
+        if len(detected.likely) > 1:  # ours: what a person may choose from
+            answer["likelyLanguages"] = [[one.to_json() for one in detected.likely]] * len(versions)
     if alternatives:
         answer["alternatives"] = [[one.text for one in some[1:]] for some in versions]
         answer["score"] = [some[0].score for some in versions]

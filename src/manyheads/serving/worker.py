@@ -162,6 +162,7 @@ class Worker:
             return translator.translations(
                 sentences,
                 to=self.direction.to,
+                source=self.direction.source if self.direction.to else None,
                 n_best=candidates,
                 beam=self.beam(candidates),
                 batch_sentences=self._options.batch_sentences,
