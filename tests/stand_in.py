@@ -196,18 +196,18 @@ class Handler(BaseHTTPRequestHandler):
             self.send(400, json.dumps({"error": f"{q} is not a text"}).encode())
         elif q.startswith("busy"):
             self.send(503, json.dumps({"error": "Too many requests."}).encode(), Retry_After="7")
-        elif body.get("sentence", 0) >= len(sentences(q)):
+        elif body.get("sentence", 1) > len(sentences(q)):
             self.send(400, json.dumps({"error": "there is no such sentence"}).encode())
         elif self.path == "/sentences":
             self.send_json({"sentences": sentences(q)})
         elif self.path == "/translate":
             self.send_json(self.translated(body))
         elif self.path == "/inspect":
-            self.send_json(inspected(sentences(q)[body["sentence"]], body["kind"], body.get("layer")))
+            self.send_json(inspected(sentences(q)[body["sentence"] - 1], body["kind"], body.get("layer")))
         elif self.path == "/beam":
-            self.send_json(searched(sentences(q)[body["sentence"]], body.get("beam", BEAM)))
+            self.send_json(searched(sentences(q)[body["sentence"] - 1], body.get("beam", BEAM)))
         elif self.path == "/steps":
-            self.stream(stepped(sentences(q)[body["sentence"]]))
+            self.stream(stepped(sentences(q)[body["sentence"] - 1]))
 
     def translated(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return what `/translate` answers."""
@@ -217,6 +217,11 @@ class Handler(BaseHTTPRequestHandler):
         answer = {"translatedText": best, "score": -0.25, "alternatives": alternatives, "alternativeScores": scores}
         if body["source"] == "auto":
             answer["detectedLanguage"] = {"language": "de" if "und" in body["q"] else "en", "confidence": 90.0}
+        if body["source"] == "auto" and body["q"] == "OK":
+            answer["detectedLanguage"] = {"language": "en", "confidence": 30.0}
+            answer["likelyLanguages"] = [
+                {"language": code, "confidence": share} for code, share in (("de", 40.0), ("en", 30.0), ("fr", 30.0))
+            ]
         return answer
 
     def stream(self, lines: Iterator[dict[str, Any]]) -> None:

@@ -145,7 +145,7 @@ def test_of_several_sentences_one_is_shown_and_all_are_aligned(command: Command,
     run = make_run(tmp_path / "run", data=PROSE).path
     text, translator = "3 May 2021. Then it was June.", Translator(run, engine="torch", device="cpu")
     sentences = ["3 May 2021.", "Then it was June."]
-    for number, sentence in enumerate(sentences):
+    for number, sentence in enumerate(sentences, start=1):
         words = ["inspect", run, text, "--sentence", number, "--json", "--device", "cpu"]
         seen = json.loads(command(*words).out)
         assert (seen["text"], seen["translation"]) == (sentence, translator.translate(sentence))
@@ -155,8 +155,9 @@ def test_of_several_sentences_one_is_shown_and_all_are_aligned(command: Command,
             sentence, beam=1
         )
     first = command("inspect", run, text, "--json")
-    assert json.loads(first.out)["text"] == sentences[0] and "--sentence 1" in first.err
-    command("inspect", run, text, "--sentence", 2, "--json").refuses("no sentence 2", "sentences 0 to 1")
+    assert json.loads(first.out)["text"] == sentences[0] and "--sentence 2 shows the second" in first.err
+    command("inspect", run, text, "--sentence", 3, "--json").refuses("no sentence 3", "sentences 1 to 2")
+    command("inspect", run, text, "--sentence", 0, "--json").refuses("no sentence 0", "sentences 1 to 2")
     command("inspect", run, "12 !", "--json").refuses("a text without letters")
     aligned = [command("inspect", run, one, "--show", "alignment").out.split() for one in (*sentences, text)]
     assert len(aligned[2]) == len(aligned[0]) + len(aligned[1])

@@ -54,7 +54,7 @@ def test_every_view_shows_the_sentences_of_the_translation(server):
     served = server.post("/translate", json=text).json()
     sentences = server.post("/sentences", json=text).json()["sentences"]
     assert sentences == ["1 May 2020.", "Then it was 2 June 2019?"]  # what has no letters is not translated
-    for number, sentence in enumerate(sentences):
+    for number, sentence in enumerate(sentences, start=1):
         alone = server.translate(sentence, alternatives=2).json()
         assert alone["translatedText"] in served["translatedText"]
         one = text | {"sentence": number}
@@ -66,7 +66,10 @@ def test_every_view_shows_the_sentences_of_the_translation(server):
         assert found == [alone["translatedText"], *alone["alternatives"]]
 
 
-@pytest.mark.parametrize(("change", "words"), [({"sentence": 2}, "no sentence 2"), ({"q": "123"}, "without letters")])
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [({"sentence": 3}, "no sentence 3"), ({"sentence": 0}, "must be from 1"), ({"q": "123"}, "without letters")],
+)
 @pytest.mark.parametrize("path", ["/inspect", "/beam", "/steps"])
 def test_a_sentence_that_is_not_there_cannot_be_looked_into(server, path, change, words):
     answer = server.post(path, json=ASKED | {"q": "1 May. Then 2 May."} | change)
@@ -109,7 +112,7 @@ def test_a_sentence_that_is_too_long_is_told_so_and_others_are_shown(runs):
     text = ASKED | {"q": "1 May 2020. Then it was 2 June 2019."}
     with serving([runs["there"]], inspect_limit=12) as server:
         for path in ("/inspect", "/steps", "/beam"):
-            answer = server.post(path, json=text | {"sentence": 1})
+            answer = server.post(path, json=text | {"sentence": 2})
             assert (answer.status_code, "exceeds text limit (12)" in answer.json()["error"]) == (400, True)
             assert server.post(path, json=text).status_code == 200
 

@@ -71,7 +71,7 @@ def test_typing_shows_the_translation_its_score_and_the_alternatives(visit: Visi
     asked = server.bodies("/translate")[-1]
     expect(page.locator(".alternatives li")).to_have_count(asked["alternatives"])
     expect(page.locator(".alternatives li").first).to_have_text(f"{translation(TEXT)} 1−0.50")
-    assert (asked["q"], asked["source"], asked["target"]) == (TEXT, "en", "de")
+    assert (asked["q"], asked["source"], asked["target"]) == (TEXT, "auto", "de")
 
 
 def test_no_more_alternatives_are_asked_for_than_the_server_allows(visit: Visit, server: StandIn):
@@ -113,7 +113,7 @@ def test_clearing_the_text_clears_everything(visit: Visit):
 
 
 def test_languages_can_be_chosen_and_swapped(visit: Visit):
-    page = visit.open(q=TEXT)
+    page = visit.open(q=TEXT, source="en")
     expect(page.locator("#output")).to_have_text(translation(TEXT))
     assert page.locator("#target option").all_inner_texts() == ["German", "French"]
     page.get_by_role("button", name="Swap languages").click()
@@ -131,6 +131,26 @@ def test_a_detected_language_is_told_and_used_for_looking_inside(visit: Visit, s
     expect(page.locator("#detected")).to_have_text("Detected: German (90 %)")
     wait_for_view(page, "attention")
     assert server.bodies("/inspect")[-1]["source"] == "de"
+
+
+def test_the_page_opens_with_detection_and_the_proposed_target(visit: Visit, server: StandIn):
+    server.settings["language"] = {"source": {"code": "de"}, "target": {"code": "en"}}
+    page = visit.open()
+    assert (page.locator("#source").input_value(), page.locator("#target").input_value()) == ("auto", "en")
+
+
+def test_an_unsure_detection_says_so_and_offers_the_likely_languages(visit: Visit, server: StandIn):
+    page = visit.open(q="OK", target="de")
+    expect(page.locator("#detected")).to_have_text("Not sure. Taken as English (30 %)")
+    choices = page.get_by_role("group", name="Likely languages").get_by_role("button")
+    expect(choices).to_have_text(["English (30 %)"])  # what is not translated into German is not offered
+    page.locator("#target").select_option("en")
+    expect(choices).to_have_text(["German (40 %)"])
+    choices.first.click()
+    expect(page.locator("#detected")).to_be_empty()
+    expect(choices).to_have_count(0)
+    asked = server.bodies("/translate")[-1]
+    assert (asked["source"], asked["target"]) == ("de", "en")
 
 
 # --- Attention -------------------------------------------------------------------------------------------------------
@@ -290,7 +310,7 @@ def test_of_several_sentences_one_can_be_chosen_in_every_view(visit: Visit, serv
     choice = page.get_by_label("Sentence")
     expect(choice.locator("option")).to_have_text(["1. the cat sat!", "2. it purred a lot!", "3. end"])
     expect(page.locator("#queries [role=option]")).to_have_count(len(pieces("the cat sat!")))
-    choice.select_option("1")
+    choice.select_option("2")
     expect(page.locator("#queries [role=option]")).to_have_count(len(pieces("it purred a lot!")))
     page.get_by_role("tab", name="Step by step").click()
     expect(page.locator(".step-place")).to_have_text(f"1 of {len(pieces('it purred a lot!'))}")
@@ -299,7 +319,7 @@ def test_of_several_sentences_one_can_be_chosen_in_every_view(visit: Visit, serv
     for path in ("/inspect", "/steps", "/beam"):
         body = server.bodies(path)[-1]
         translated = server.bodies("/translate")[-1]
-        assert (body["sentence"], body["alternatives"]) == (1, translated["alternatives"])
+        assert (body["sentence"], body["alternatives"]) == (2, translated["alternatives"])
     expect(page).to_have_url(re.compile(r"sentence=2"))
     page.get_by_role("tab", name="Positions").click()
     expect(choice).to_be_hidden()

@@ -133,7 +133,7 @@ def test_every_view_shows_the_sentence_that_the_panel_shows(prose_visit: Visit, 
     best = [one.text for one in translator.translations(sentences, n_best=4)]
     expect(page.locator("#output")).to_have_text(" ".join(best))
     for number in (1, 0):
-        page.get_by_label("Sentence").select_option(str(number))
+        page.get_by_label("Sentence").select_option(str(number + 1))
         page.get_by_role("tab", name="Beam").click()
         expect(page.locator(".hypothesis").first).to_have_text(best[number])
         page.get_by_role("tab", name="Step by step").click()

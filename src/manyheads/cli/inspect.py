@@ -112,14 +112,14 @@ class Asked:
     def number(self, inspector: Inspector) -> int:
         """Return which sentence of the text is wanted; say so where there are several and none was named."""
         if self.sentence is None and len(inspector.sentences(self.text(), to=self.to)) > 1:
-            typer.echo("This is the first sentence of the text; --sentence 1 shows the second.", err=True)
-        return self.sentence or 0
+            typer.echo("This is the first sentence of the text; --sentence 2 shows the second.", err=True)
+        return 1 if self.sentence is None else self.sentence
 
     def numbers(self, inspector: Inspector) -> list[list[int]]:
         """Return the sentences of each text that are wanted; of a text without any, the first, which is refused."""
         if self.sentence is not None:
             return [[self.sentence] for _ in self.texts]
-        return [list(range(max(1, len(inspector.sentences(text, to=self.to))))) for text in self.texts]
+        return [list(range(1, 1 + max(1, len(inspector.sentences(text, to=self.to))))) for text in self.texts]
 
 
 Content = Any
@@ -162,7 +162,7 @@ def inspect(
     beam: Beam = None,
     to: To = None,
     sentence: Annotated[
-        int | None, typer.Option(help="Which sentence of a text, counted from 0. Default: the first; alignments: all.")
+        int | None, typer.Option(help="Which sentence of a text, counted from 1. Default: the first; alignments: all.")
     ] = None,
     against: Annotated[
         list[Path] | None,

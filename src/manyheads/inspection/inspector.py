@@ -57,14 +57,14 @@ class Inspector:
         *,
         kind: Kind,
         layer: int | None = None,
-        sentence: int = 0,
+        sentence: int = 1,
         beam: int | None = None,
         tokens: Sequence[int] | None = None,
         to: str | None = None,
     ) -> AttentionView:
         """Return one layer's attention of one kind, all heads; the beam is the run's own unless one is given.
 
-        Layers are counted from 1; without a number, it is the last one.
+        Layers and sentences are counted from 1; without a number, it is the last layer of the first sentence.
         `to` is the language to translate into, for a run that has several.
         """
         return self.everything(text, sentence=sentence, beam=beam, tokens=tokens, to=to).view(kind, layer)
@@ -73,7 +73,7 @@ class Inspector:
         self,
         text: str,
         *,
-        sentence: int = 0,
+        sentence: int = 1,
         beam: int | None = None,
         target: str | None = None,
         tokens: Sequence[int] | None = None,
@@ -81,7 +81,7 @@ class Inspector:
     ) -> Everything:
         """Return every layer and head, the stream through the layers, and the probabilities at each step.
 
-        Of a text of several sentences it shows one, counted from 0. `tokens` are those of a translation to look at
+        Of a text of several sentences it shows one, counted from 1. `tokens` are those of a translation to look at
         instead of searching for one. With a `target`, that text takes the translation's place, for the text as a whole:
         what the model would look at if it wrote it.
         """
@@ -95,7 +95,7 @@ class Inspector:
         text: str,
         *,
         candidates: int = 5,
-        sentence: int = 0,
+        sentence: int = 1,
         tokens: Sequence[int] | None = None,
         to: str | None = None,
     ) -> Iterator[Step | Done]:
@@ -103,7 +103,7 @@ class Inspector:
         subject = self._translating()
         return self._in_turns(subject.steps(text, candidates=candidates, sentence=sentence, tokens=tokens, to=to))
 
-    def beam(self, text: str, *, beam: int | None = 4, sentence: int = 0, to: str | None = None) -> BeamTree:
+    def beam(self, text: str, *, beam: int | None = 4, sentence: int = 1, to: str | None = None) -> BeamTree:
         """Return beam search as a tree of everything that was ever in the beam; None takes the run's own width."""
         with self._turn:
             return self._translating().beam(text, beam=beam, sentence=sentence, to=to)

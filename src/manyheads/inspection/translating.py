@@ -50,7 +50,7 @@ class Translating:
         self,
         text: str,
         *,
-        sentence: int = 0,
+        sentence: int = 1,
         beam: int | None = None,
         target: str | None = None,
         tokens: Sequence[int] | None = None,
@@ -71,7 +71,7 @@ class Translating:
         text: str,
         *,
         candidates: int,
-        sentence: int = 0,
+        sentence: int = 1,
         tokens: Sequence[int] | None = None,
         to: str | None = None,
     ) -> Iterator[Step | Done]:
@@ -91,7 +91,7 @@ class Translating:
             tokens=tokens,
         )
 
-    def beam(self, text: str, *, beam: int | None, sentence: int = 0, to: str | None = None) -> BeamTree:
+    def beam(self, text: str, *, beam: int | None, sentence: int = 1, to: str | None = None) -> BeamTree:
         """Return a beam search as a tree."""
         options = self._options.changed({"beam": beam})
         special, watcher = self._engine.special, BeamWatcher()
@@ -120,10 +120,10 @@ class Translating:
         if not found:
             what = "a text without letters" if text.strip() else "an empty text"
             raise ManyheadsError(f"there is nothing to look at in {what}.", where="text")
-        if not 0 <= number < len(found):
-            has = "one sentence" if len(found) == 1 else f"sentences 0 to {len(found) - 1}"
+        if not 1 <= number <= len(found):
+            has = "one sentence" if len(found) == 1 else f"sentences 1 to {len(found)}"
             raise ManyheadsError(f"there is no sentence {number}.", where="sentence", cure=f"This text has {has}.")
-        return found[number], self._ids(found[number], self._languages.target(text, to))
+        return found[number - 1], self._ids(found[number - 1], self._languages.target(text, to))
 
     def _ids(self, text: str, target: str | None) -> list[int]:
         """Return the ids of a text, the tag of the language to write and the end token included."""

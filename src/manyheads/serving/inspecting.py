@@ -172,7 +172,7 @@ def _add_positions(router: APIRouter) -> None:
 def _request_body(service: Service, **more: schemas.Schema) -> schemas.Schema:
     """Describe what a request has: a text, a direction, which sentence, and what else is named."""
     options = service.options
-    which = schemas.number("Which sentence of the text, from 0.", minimum=0, maximum=options.char_limit, default=0)
+    which = schemas.number("Which sentence of the text, from 1.", minimum=1, maximum=options.char_limit, default=1)
     alternatives = schemas.number(
         "Alternatives that the translation was asked for with, since they can widen the beam.",
         minimum=0,
@@ -196,16 +196,17 @@ def _asked(service: Service, fields: Fields, facts: dict[str, Any]) -> tuple[Wor
 async def _subject(service: Service, fields: Fields, facts: dict[str, Any]) -> Subject:
     """Return the sentence to be looked into."""
     worker, text = _asked(service, fields, facts)
-    number = _within(fields, "sentence", 0, 0, service.options.char_limit)
+    number = _within(fields, "sentence", 1, 1, service.options.char_limit)
     candidates = 1 + _within(fields, "alternatives", 0, 0, service.options.alternatives_limit)
     sentences = await worker.sentences(text)
     if not sentences:
         raise Refusal(400, "Invalid request: a text without letters is not translated, so there is nothing to look at")
-    if number >= len(sentences):
-        raise Refusal(400, f"Invalid request: there is no sentence {number}, the last one is {len(sentences) - 1}")
-    if len(sentences[number]) > service.options.inspect_limit:
-        raise too_long(len(sentences[number]), service.options.inspect_limit)
-    return Subject(sentences[number], worker, candidates)
+    if number > len(sentences):
+        raise Refusal(400, f"Invalid request: there is no sentence {number}, the last one is {len(sentences)}")
+    sentence = sentences[number - 1]
+    if len(sentence) > service.options.inspect_limit:
+        raise too_long(len(sentence), service.options.inspect_limit)
+    return Subject(sentence, worker, candidates)
 
 
 def _kind(fields: Fields) -> Kind:

@@ -51,7 +51,7 @@ export function readAddress(fragment) {
     token: /^[qk]\d{1,4}$/.test(fields.get("token") ?? "") ? fields.get("token") : INITIAL.token,
     beam: counted(fields.get("beam"), 1, 8, INITIAL.beam),
     step: counted(fields.get("step"), 1, 9999, INITIAL.step),
-    sentence: counted(fields.get("sentence"), 1, 9999, INITIAL.sentence + 1) - 1,
+    sentence: counted(fields.get("sentence"), 1, 9999, INITIAL.sentence),
   };
 }
 
@@ -62,11 +62,10 @@ export function readAddress(fragment) {
  */
 export function writeAddress(state) {
   const fields = new URLSearchParams();
-  for (const key of ["q", "source", "target", "view", "kind", "token", "beam", "step"]) {
+  for (const key of ["q", "source", "target", "view", "kind", "token", "beam", "step", "sentence"]) {
     if (state[key] !== INITIAL[key]) fields.set(key, state[key]);
   }
   if (state.layer !== null) fields.set("layer", state.layer);
-  if (state.sentence !== INITIAL.sentence) fields.set("sentence", state.sentence + 1);
   if (state.head !== null) fields.set("head", state.head + 1);
   return fields.size ? `#${fields}` : "";
 }

@@ -5,7 +5,7 @@
  * @property {string} q the whole text
  * @property {string} source
  * @property {string} target
- * @property {number} sentence from 0
+ * @property {number} sentence from 1
  * @property {number} alternatives
  */
 

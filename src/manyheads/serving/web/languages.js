@@ -21,17 +21,19 @@ export function targetsOf(languages, source) {
 }
 
 /**
- * Return a pair that the server has: what was asked for where possible, else its defaults, else its first.
+ * Return a pair that the server has: what was asked for where possible, else the source is detected (where there are
+ * several), and the target is the server's proposal, or the first.
  * @param {Language[]} languages
  * @param {{source: string, target: string}} wanted
- * @param {{source?: {code: string}, target?: {code: string}}} [defaults]
+ * @param {string} [proposed] the target to begin with
  * @returns {{source: string, target: string}}
  */
-export function fittingPair(languages, wanted, defaults = {}) {
-  const sources = [AUTO, ...languages.filter(({ targets }) => targets.length).map(({ code }) => code)];
-  const source = [wanted.source, defaults.source?.code, sources[1]].find((code) => sources.includes(code)) ?? AUTO;
+export function fittingPair(languages, wanted, proposed) {
+  const sources = languages.filter(({ targets }) => targets.length).map(({ code }) => code);
+  const otherwise = sources.length === 1 ? sources[0] : AUTO;
+  const source = [AUTO, ...sources].includes(wanted.source) ? wanted.source : otherwise;
   const targets = targetsOf(languages, source).map(({ code }) => code);
-  const target = [wanted.target, defaults.target?.code, targets[0]].find((code) => targets.includes(code)) ?? "";
+  const target = [wanted.target, proposed, targets[0]].find((code) => targets.includes(code)) ?? "";
   return { source, target };
 }
 

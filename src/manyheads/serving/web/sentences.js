@@ -38,8 +38,8 @@ export function createSentenceChoice(store, api, root) {
    */
   function offer(found) {
     sentences = found;
-    select.replaceChildren(...found.map((text, at) => make("option", { value: at, text: `${at + 1}. ${text}` })));
-    if (found.length && store.get().sentence >= found.length) choose(0);
+    select.replaceChildren(...found.map((text, at) => make("option", { value: at + 1, text: `${at + 1}. ${text}` })));
+    if (found.length && store.get().sentence > found.length) choose(1);
     show();
   }
 

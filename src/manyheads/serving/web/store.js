@@ -10,6 +10,7 @@
  * @property {{text: string, score: number|undefined}[]} alternatives
  * @property {number} candidates how many alternatives were asked for, which decides how wide the beam was
  * @property {{language: string, confidence: number}|null} detected
+ * @property {{language: string, confidence: number}[]} likely what the text may be in, where that is not sure
  */
 
 /**
@@ -23,7 +24,7 @@
  * @property {number|null} head from 0; null stands for all of them
  * @property {string} token the chosen token, such as "q3" (fourth query), "k0" (first key) or ""
  * @property {number} beam width of the beam; 0 is that of the translation
- * @property {number} sentence which sentence the views show, from 0
+ * @property {number} sentence which sentence the views show, from 1
  * @property {number} step from 1
  * @property {Translated|null} translated
  * @property {string} look what changes colours: theme and system preference
@@ -40,7 +41,7 @@ export const INITIAL = {
   head: null,
   token: "",
   beam: 0,
-  sentence: 0,
+  sentence: 1,
   step: 1,
   translated: null,
   look: "",

@@ -25,6 +25,7 @@ function translatedOf(asked, answer) {
     alternatives: (answer.alternatives ?? []).map((text, at) => ({ text, score: answer.alternativeScores?.[at] })),
     candidates: asked.alternatives,
     detected,
+    likely: answer.likelyLanguages ?? [],
   };
 }
 
@@ -43,6 +44,7 @@ function build() {
       spellcheck: "false",
     }),
     detected: make("p", { class: "note", id: "detected", role: "status" }),
+    likely: make("div", { class: "likely", role: "group", "aria-label": "Likely languages" }),
     count: make("p", { class: "note count" }),
     output: make("output", {
       id: "output", for: "input", dir: "auto", "aria-live": "polite", "aria-label": "Translation", tabindex: 0,
@@ -80,21 +82,21 @@ export function createTranslator(store, api, root, onKey) {
     keyRow,
     make("div", { class: "pair" },
       make("div", { class: "card writing" }, make("div", { class: "bar" }, parts.source), parts.input,
-        make("div", { class: "notes" }, parts.detected, parts.count)),
+        make("div", { class: "notes" }, parts.detected, parts.likely, parts.count)),
       parts.swap,
       make("div", { class: "card reading" }, make("div", { class: "bar" }, parts.target), parts.output, parts.score,
         parts.alternatives)),
     loader.message,
   );
   let languages = [];
-  let defaults = {}; // the pair of languages to begin with
+  let proposed = ""; // the target to begin with
   let limit = -1; // characters
   let most = ALTERNATIVES;
   let waiting = 0;
 
   /** Show what the languages are; a pair that the server does not have gives way to one it has. */
   function showLanguages() {
-    if (languages.length) store.set(fittingPair(languages, store.get(), defaults));
+    if (languages.length) store.set(fittingPair(languages, store.get(), proposed));
     const { source, target } = store.get();
     const sources = languages.filter(({ targets }) => targets.length);
     fill(parts.source, [{ code: AUTO, name: "Detect language" }, ...sources], source);
@@ -110,12 +112,28 @@ export function createTranslator(store, api, root, onKey) {
     parts.alternatives.replaceChildren(...(translated?.alternatives ?? []).map(({ text, score }) =>
       make("li", {}, make("span", { class: "alternative", dir: "auto", text }),
         make("span", { class: "number", text: scored(score), title: "score" }))));
-    const name = languages.find(({ code }) => code === translated?.detected?.language)?.name;
-    parts.detected.textContent = name ? `Detected: ${name} (${percent(translated.detected.confidence / 100)})` : "";
+    showDetected(translated);
     const { source, target } = translated ?? store.get();
     parts.swap.disabled = !translates(languages, target, source);
     if (parts.input.value !== q && !waiting) parts.input.value = q;
     showCount();
+  }
+
+  /**
+   * Say which language was detected; where that is not sure, offer those that the text may be in.
+   * @param {import("./store.js").Translated|null} translated
+   */
+  function showDetected(translated) {
+    const named = ({ language, confidence }) =>
+      `${languages.find(({ code }) => code === language)?.name ?? language} (${percent(confidence / 100)})`;
+    const { detected = null, likely = [] } = translated ?? {};
+    const unsure = likely.length > 1;
+    parts.detected.textContent = detected ? `${unsure ? "Not sure. Taken as" : "Detected:"} ${named(detected)}` : "";
+    const offered = likely.filter(({ language }) => translates(languages, language, translated.target));
+    parts.likely.replaceChildren(...offered.map((one) => make("button", {
+      type: "button", class: "button", text: named(one), onclick: () => store.set({ source: one.language }),
+    })));
+    parts.likely.hidden = offered.length === 0;
   }
 
   /** Show how much of the allowed length is used, once it matters. */
@@ -152,7 +170,7 @@ export function createTranslator(store, api, root, onKey) {
   function take() {
     clearTimeout(waiting);
     waiting = 0;
-    store.set({ q: parts.input.value, token: "", step: 1, sentence: 0 });
+    store.set({ q: parts.input.value, token: "", step: 1, sentence: 1 });
   }
 
   parts.input.addEventListener("input", (event) => {
@@ -173,7 +191,7 @@ export function createTranslator(store, api, root, onKey) {
   });
   parts.swap.addEventListener("click", () => {
     const { source, target, text } = store.get().translated ?? { ...store.get(), text: parts.input.value };
-    store.set({ source: target, target: source, q: text, token: "", step: 1, sentence: 0 });
+    store.set({ source: target, target: source, q: text, token: "", step: 1, sentence: 1 });
   });
   store.on(["source", "target"], showLanguages);
   store.on(["q", "translated", "source", "target"], showTranslation);
@@ -186,7 +204,7 @@ export function createTranslator(store, api, root, onKey) {
     limit = settings.charLimit ?? -1;
     most = Math.min(ALTERNATIVES, settings.alternativesLimit ?? ALTERNATIVES);
     keyRow.hidden = !settings.keyRequired;
-    defaults = settings.language ?? {};
+    proposed = settings.language?.target?.code ?? "";
     showLanguages();
     showTranslation();
     translate();
