@@ -160,7 +160,14 @@ def test_words_without_spaces_are_linked():
 # --- In a batch ------------------------------------------------------------------------------------------------------
 
 EVERYTHING = ModifySettings(
-    **{name: 0.5 for name in ModifySettings.model_fields if name not in ("joined", "tags", "terms")}
+    numbers=0.5,
+    placeholders=0.5,
+    names=0.5,
+    final_punctuation=0.5,
+    upper_case=0.25,
+    title_case=0.25,
+    accents=0.25,
+    typos=0.25,
 )
 
 
@@ -234,6 +241,23 @@ def test_changed_rows_keep_their_tag_and_their_end(corpus, tokenizers, monkeypat
         rows = np.arange(len(batch.source))
         assert (batch.source[rows, batch.source_lengths - 1] == END).all()
         assert (batch.target_out[rows, batch.target_lengths - 1] == END).all()
+
+
+def test_what_needs_more_tokens_is_done_to_whole_batches_which_keep_their_size(
+    corpus, tokenizers, monkeypatch, tmp_path
+):
+    store = store_of(corpus, tokenizers, monkeypatch, tmp_path)
+    capitals = batches_of(store, tokenizers, corpus, ModifySettings(upper_case=0.5))
+    plain = batches_of(store, tokenizers, corpus, ModifySettings())
+    changed = 0
+    for index in range(capitals.per_epoch):
+        before, after = plain[index], capitals[index]
+        assert max(after.source.size, after.target_in.size) <= max(before.source.size, before.target_in.size)
+        assert len(after.pairs) == len(after.source) == len(after.target_out)
+        sources = [text.removeprefix("<2de>") for text, _ in texts(after, tokenizers)]
+        assert len({text == text.upper() for text in sources}) == 1
+        changed += sources[0] == sources[0].upper()
+    assert 0 < changed < capitals.per_epoch
 
 
 def test_without_shares_nothing_changes(corpus, tokenizers):

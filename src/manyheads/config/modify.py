@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Self
+
+from pydantic import Field, model_validator
 
 from manyheads.config.values import Probability, Settings
 
@@ -29,6 +31,14 @@ class ModifySettings(Settings):
     typos: Probability = Field(
         0.0, description="The source gets typing errors, about one in eight words, by neighbouring keys."
     )
+
+    @model_validator(mode="after")
+    def _one_at_a_time(self) -> Self:
+        """What needs more tokens is done to whole batches, one modifier to each."""
+        whole = ("tags", "terms", "upper_case", "title_case", "accents", "typos")
+        if sum(getattr(self, name) for name in whole) > 1.0:
+            raise ValueError(f"the shares of {', '.join(whole)} must not be more than 1 together")
+        return self
 
     @property
     def on_text(self) -> bool:

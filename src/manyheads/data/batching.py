@@ -141,6 +141,7 @@ class Batches:
     def layout(self, pairs: NDArray[np.int64], index: int) -> Batch:
         """Lay the given pairs [B] out as batch `index`."""
         (source, source_lengths), (target, target_lengths) = self._sides(pairs, index)
+        pairs = pairs[: len(source)]  # a batch that outgrew its size has lost its last rows
         shifted = np.roll(target, 1, axis=1)
         shifted[:, 0] = self._special.start
         # The end token is never an input: a row that is shorter than the batch would carry it at its end.

@@ -26,6 +26,7 @@ PIECES = 12_000  # that a text without spaces is cut into, in the place of words
 SENTENCES = 100_000  # that these pieces are learned from
 SURE = 0.15  # the least probability of a translation, in both directions, for the lexicon
 SEEN = 4  # how often a word must occur
+COMMON = 0.02  # times a sentence: what occurs more often says little
 
 Ids = NDArray[np.int64]
 
@@ -92,7 +93,12 @@ def learn_lexicon(pairs: Sequence[Pair]) -> list[tuple[str, str]]:
         if (source, target) in likely_back
     ]
     couples.sort(key=lambda couple: (couple[0], -couple[2], couple[1]))
-    return [(source, target) for source, target, _ in couples if _is_word(source) and _is_word(target)]
+    common = [side.common(len(pairs)) for side in sides]
+    return [
+        (source, target)
+        for source, target, _ in couples
+        if _is_word(source) and _is_word(target) and source not in common[0] and target not in common[1]
+    ]
 
 
 def _sure(found: Translations, sources: Ids, targets: Ids) -> Iterator[tuple[tuple[int, int], float]]:
@@ -112,12 +118,16 @@ class _Vocabulary:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._cut = _cutter(texts)
-        counts = Counter(itertools.chain.from_iterable(map(self._cut, texts)))
-        self.words = [word for word, count in sorted(counts.items()) if count >= SEEN]
+        self._counts = Counter(itertools.chain.from_iterable(map(self._cut, texts)))
+        self.words = [word for word, count in sorted(self._counts.items()) if count >= SEEN]
         self._numbers = {word: number for number, word in enumerate(self.words)}
 
     def __len__(self) -> int:
         return len(self.words)
+
+    def common(self, sentences: int) -> frozenset[str]:
+        """Return the words that are too common to say anything: articles, pronouns, prepositions."""
+        return frozenset(word for word, count in self._counts.items() if count > COMMON * sentences)
 
     def ids(self, text: str) -> list[int]:
         """Return the numbers of the words of a text; rare ones have none."""

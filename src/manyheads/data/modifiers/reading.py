@@ -2,6 +2,9 @@
 
 A row that nothing changes keeps its ids. Another is turned into text, changed, and cut into pieces again. What is drawn
 depends on the seed and on the number of the batch, so that a run that is resumed reads what it would have read.
+
+Some changes need more tokens: a text in capitals has two or three times as many. One such row in a batch would pad all
+others, so these are made to all rows of a batch or to none, and a batch that outgrows its size loses its last rows.
 """
 
 from __future__ import annotations
@@ -35,10 +38,11 @@ from manyheads.data.tokenizers import END, UNKNOWN, Tokenizers
 
 
 class Step(NamedTuple):
-    """A modifier and the share of pairs that it changes."""
+    """A modifier, the share of pairs that it changes, and whether it is made to whole batches."""
 
     share: float
     modifier: Modifier
+    longer: bool = False
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,17 @@ class Origin:
 
     prefix: str
     steps: tuple[Step, ...]
+
+    def drawn(self, random: Random, whole: float) -> list[Modifier]:
+        """Return the modifiers of a row; of those that are made to whole batches, the one that `whole` falls upon."""
+        chosen = [step.modifier for step in self.steps if not step.longer and random.random() < step.share]
+        before = 0.0
+        for step in self.steps:
+            if step.longer:
+                if before <= whole < before + step.share:
+                    chosen.append(step.modifier)
+                before += step.share
+        return chosen
 
 
 @dataclass(frozen=True)
@@ -68,17 +83,15 @@ class Modification:
     ) -> tuple[Rectangle, Rectangle]:
         """Return both sides of a batch, changed; `origins` [B] says which corpus each row is from."""
         random = Random(hashlib.blake2b(repr(seed).encode(), digest_size=16).digest())
-        chosen: dict[int, list[Modifier]] = {}
-        for row, origin in enumerate(origins.tolist()):
-            modifiers = [step.modifier for step in self.origins[origin].steps if random.random() < step.share]
-            if modifiers:
-                chosen[row] = modifiers
-        rows = [unpadded(source), unpadded(target)]
-        for row, modifiers in chosen.items():
-            changed = self._changed(rows[0][row], rows[1][row], self.origins[origins[row]].prefix, modifiers, random)
-            if changed is not None:
-                rows[0][row], rows[1][row] = changed
-        return rectangle(rows[0], padding), rectangle(rows[1], padding)
+        whole = random.random()  # decides which one of the modifiers that need more tokens the batch gets, if any
+        rows = list(zip(unpadded(source), unpadded(target), strict=True))
+        for number, place in enumerate(origins.tolist()):
+            origin = self.origins[place]
+            modifiers = origin.drawn(random, whole)
+            changed = self._changed(*rows[number], origin.prefix, modifiers, random) if modifiers else None
+            rows[number] = changed or rows[number]
+        kept = rows[: _fitting(rows, max(source[0].size, target[0].size))]
+        return rectangle([row for row, _ in kept], padding), rectangle([row for _, row in kept], padding)
 
     def _changed(
         self, source: list[int], target: list[int], prefix: str, modifiers: Sequence[Modifier], random: Random
@@ -95,6 +108,12 @@ class Modification:
         tagged = f"{prefix} {pair.source}" if prefix else pair.source
         ids = self.tokenizers.source.encode(tagged), self.tokenizers.target.encode(pair.target)
         return None if max(map(len, ids)) > self.longest else ([*ids[0], END], [*ids[1], END])
+
+
+def _fitting(rows: Sequence[tuple[list[int], list[int]]], most: int) -> int:
+    """Return how many of the rows, from the first on, make rectangles of at most `most` tokens; one at least."""
+    longest = np.maximum.accumulate([max(map(len, row)) for row in rows])
+    return max(1, int(np.searchsorted(longest * np.arange(1, len(rows) + 1), most, side="right")))
 
 
 def modification(
@@ -119,13 +138,13 @@ def _steps(
         Step(settings.numbers, other_numbers),
         Step(settings.placeholders, with_copy_symbols),
         Step(settings.names, with_names_copied),
-        Step(settings.tags if lexicon.translations else 0.0, partial(with_tags, lexicon=lexicon)),
-        Step(settings.terms if lexicon.translations else 0.0, partial(with_term_hint, lexicon=lexicon)),
         Step(settings.final_punctuation, without_final_punctuation),
-        Step(settings.upper_case, upper_case),
-        Step(settings.title_case, title_case),
-        Step(settings.accents, without_accents),
-        Step(settings.typos, with_typos),
+        Step(settings.tags, partial(with_tags, lexicon=lexicon), longer=True),
+        Step(settings.terms, partial(with_term_hint, lexicon=lexicon), longer=True),
+        Step(settings.upper_case, upper_case, longer=True),
+        Step(settings.title_case, title_case, longer=True),
+        Step(settings.accents, without_accents, longer=True),
+        Step(settings.typos, with_typos, longer=True),
     ]
     return [step for step in steps if step.share]
 
