@@ -88,7 +88,7 @@ def test_the_stream_begins_with_the_embeddings_and_ends_with_what_the_logits_are
 
     seen = inspector.everything(TEXT)
     model = inspector._subject._engine.model
-    ids = torch.tensor([inspector._subject._sentence(TEXT, 0, None)[1]])
+    ids = torch.tensor([inspector._subject._sentence(TEXT, 1, None)[1]])
     with torch.no_grad():
         assert np.allclose(model.source(ids)[0].numpy(), seen.embeddings["encoder"], atol=1e-6)
         hidden = model.decoder.final_norm(torch.from_numpy(seen.states["decoder"][-1]))
