@@ -91,6 +91,23 @@ def test_a_sentence_that_fails_spoils_no_other():
     assert isinstance(second, ManyheadsError)
 
 
+def test_others_come_in_between_the_batches_of_a_long_text():
+    async def scene():
+        model = Model()
+        model.may_go_on.clear()
+        one = batcher(model, most=2)
+        long = asyncio.create_task(texts(one, *"abcdefgh"))
+        await until(model.busy.is_set)
+        short = asyncio.create_task(texts(one, "x"))
+        await until(lambda: one.length == 7)
+        model.may_go_on.set()
+        return await long, await short, model.batches
+
+    long, short, batches = asyncio.run(scene())
+    assert (long, short) == (list("ABCDEFGH"), ["X"])
+    assert "x" in batches[1]
+
+
 def test_a_full_queue_refuses_with_a_time_to_come_back():
     async def scene():
         model = Model()
@@ -130,8 +147,9 @@ def test_who_has_gone_is_not_translated_for():
         second = asyncio.create_task(texts(one, "b", "c"))
         await until(lambda: one.length == 2)
         second.cancel()
+        await asyncio.wait([second])
         third = asyncio.create_task(texts(one, "d"))
-        await until(lambda: one.length == 3)
+        await until(lambda: one.length == 2)  # the one that was in the queue, and the new one
         model.may_go_on.set()
         await asyncio.gather(first, third)
         return model.batches

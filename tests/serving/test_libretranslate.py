@@ -114,8 +114,16 @@ GOOD = {"q": "1 May 2020", "source": "en", "target": "de"}
         ({"format": "pdf"}, "pdf format is not supported"),
         ({"alternatives": "many"}, "Invalid request: alternatives parameter is not a number"),
         ({"alternatives": 99}, "Invalid request: alternatives parameter must be <= 7"),
-        ({"q": "a " * 5001}, "Invalid request: request (10002) exceeds text limit (10000)"),
-        ({"q": ["a"] * 101}, "Invalid request: request (101) exceeds text limit (100)"),
+        (
+            {"q": "a " * 25_001},
+            "Invalid request: request (50002) exceeds text limit (50000): it has 50,002 characters, and at most 50,000 "
+            "are accepted. Send it in parts.",
+        ),
+        (
+            {"q": ["a"] * 1001},
+            "Invalid request: request (1001) exceeds text limit (1000): it has 1,001 texts, and at most 1,000 are "
+            "accepted. Send it in parts.",
+        ),
         ({"q": 7}, "Invalid request: q parameter is not a text"),
         ({"q": ["a", 7]}, "Invalid request: q parameter is not a text or a list of texts"),
         ({"source": ["en"]}, "Invalid request: source parameter is not a text"),

@@ -14,7 +14,7 @@ from served import PATIENCE, held, serving, wait_until
 
 
 def test_too_many_requests_at_once_are_told_to_come_back(runs):
-    with serving([runs["there"]], concurrency=2) as server, ThreadPoolExecutor(2) as clients:
+    with serving([runs["there"]], concurrency=2, waiting_limit=0) as server, ThreadPoolExecutor(2) as clients:
         with held(server) as busy:
             begun = [clients.submit(server.translate, "1 May 2020") for _ in range(2)]
             assert busy.wait(PATIENCE)
@@ -25,6 +25,21 @@ def test_too_many_requests_at_once_are_told_to_come_back(runs):
             assert server.get("/health").status_code == 200
         assert [one.result().status_code for one in begun] == [200, 200]
         assert server.is_healthy()
+
+
+def test_a_short_burst_waits_for_its_turn(runs):
+    with serving([runs["there"]], concurrency=2) as server, ThreadPoolExecutor(10) as clients:
+        with held(server) as busy:
+            begun = [clients.submit(server.translate, "1 May 2020") for _ in range(10)]
+            assert busy.wait(PATIENCE)
+            wait_until(lambda: server.service.admission._waiting == 8)
+        assert {one.result().status_code for one in begun} == {200}
+
+
+def test_a_list_of_more_than_a_hundred_texts_is_translated_in_its_order(server, translator):
+    texts = ["1 May 2020", "2 June 2021", "3 July 2019"] * 40
+    expected = translator.translate(texts[:3]) * 40
+    assert server.translate(texts).json()["translatedText"] == expected
 
 
 def test_a_full_queue_is_told_to_come_back(runs):

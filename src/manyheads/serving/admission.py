@@ -20,6 +20,7 @@ from manyheads.serving.refusals import Disconnected, Refusal, overloaded
 
 Result = TypeVar("Result")
 CLIENTS = 10_000  # remembered at most
+BODY_SECONDS = 30.0  # for a body to arrive, at most: whoever sends slowly takes the place of others
 
 
 class Admission:
@@ -28,6 +29,8 @@ class Admission:
     def __init__(self, options: ServerOptions, meter: Meter) -> None:
         self._options = options
         self._meter = meter
+        self._places = asyncio.Semaphore(options.concurrency)
+        self._waiting = 0
         self._working = 0
         self._keys = _read_keys(options.api_keys) if options.api_keys else None
         self._pace = Pace(options.request_limit)
@@ -35,19 +38,37 @@ class Admission:
     @asynccontextmanager
     async def admitted(self, request: Request) -> AsyncIterator[Fields]:
         """Let a request in and read it."""
-        if self._working >= self._options.concurrency:
-            raise overloaded("too many requests at once")
+        await self._take_place()
         self._working += 1
         self._meter.in_flight.inc()
         try:
             options = self._options
-            fields = await read_fields(request, limit=options.body_limit, seconds=options.request_seconds)
+            seconds = min(options.request_seconds, BODY_SECONDS)
+            fields = await read_fields(request, limit=options.body_limit, seconds=seconds)
             key = self._check_key(request, fields)
             self._pace.check(key or (request.client.host if request.client else ""))
             yield fields
         finally:
+            self._places.release()
             self._working -= 1
             self._meter.in_flight.dec()
+
+    async def _take_place(self) -> None:
+        """Wait for a place among those that are worked on; refuse where too many wait already."""
+        if self._places.locked() and self._waiting >= self._options.waiting_limit:
+            raise overloaded("too many requests at once")
+        self._waiting += 1
+        try:
+            async with asyncio.timeout(self._options.request_seconds):
+                await self._places.acquire()
+        except TimeoutError:
+            raise self._too_slow() from None
+        finally:
+            self._waiting -= 1
+
+    def _too_slow(self) -> Refusal:
+        """Return the refusal of a request whose time is over."""
+        return overloaded(f"no answer within {self._options.request_seconds:g} seconds")
 
     async def attended(self, request: Request, work: Coroutine[Any, Any, Result]) -> Result:
         """Do the work while the client waits for it and there is time."""
@@ -59,7 +80,7 @@ class Admission:
                 return task.result()
             if gone.done():
                 raise Disconnected
-            raise overloaded(f"no answer within {self._options.request_seconds:g} seconds")
+            raise self._too_slow()
         finally:
             task.cancel()
             gone.cancel()

@@ -1,7 +1,8 @@
 """Sentences of many clients, translated together.
 
 A sentence waits a few milliseconds for others; while the model is busy they gather by themselves. One thread works for
-each model, so a model never has two batches at once, and answers go back to whoever asked.
+each model, so a model never has two batches at once, and answers go back to whoever asked. A long text comes batch by
+batch, each behind what others have asked for meanwhile.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ class Batcher:
         self._queue_limit = queue_limit
         self._observe = observe
         self._waiting: deque[Waiting] = deque()
+        self._later = 0  # sentences of long texts that are accepted, but not in the queue yet
         self._arrived = asyncio.Event()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="translating")
         self._loop: asyncio.Task[None] | None = None
@@ -56,11 +58,27 @@ class Batcher:
     @property
     def length(self) -> int:
         """How many sentences wait."""
-        return len(self._waiting)
+        return len(self._waiting) + self._later
 
     async def translate(self, sentences: Sequence[str], *, candidates: int = 1) -> list[Translation]:
         """Return what becomes of sentences, in their order; refuse when too many are waiting."""
         self._admit(len(sentences))
+        later = len(sentences)
+        self._later += later
+        found: list[Translation] = []
+        try:
+            for start in range(0, len(sentences), self._most):
+                portion = sentences[start : start + self._most]
+                later -= len(portion)
+                self._later -= len(portion)
+                found += await self._translate_portion(portion, candidates)
+            return found
+        finally:
+            self._later -= later
+            self._arrived.set()
+
+    async def _translate_portion(self, sentences: Sequence[str], candidates: int) -> list[Translation]:
+        """Return what becomes of sentences that fit into a batch."""
         running = asyncio.get_running_loop()
         mine = [Waiting(one, candidates, running.create_future()) for one in sentences]
         self._waiting.extend(mine)
@@ -72,7 +90,7 @@ class Batcher:
     def _admit(self, count: int) -> None:
         """Refuse what would make the queue too long."""
         if count > self._queue_limit:
-            raise too_long(count, self._queue_limit, of=" sentences")
+            raise too_long(count, self._queue_limit, of="sentences")
         if self._closing:
             raise overloaded("the server is stopping")
         if self.length + count > self._queue_limit:
@@ -90,7 +108,7 @@ class Batcher:
     async def _serve(self) -> None:
         """Translate batch after batch until the queue is closed and empty."""
         running = asyncio.get_running_loop()
-        while not self._closing or self._waiting:
+        while not self._closing or self.length:
             if not self._waiting:
                 self._arrived.clear()
                 await self._arrived.wait()

@@ -205,7 +205,8 @@ async def _subject(service: Service, fields: Fields, facts: dict[str, Any]) -> S
         raise Refusal(400, f"Invalid request: there is no sentence {number}, the last one is {len(sentences)}")
     sentence = sentences[number - 1]
     if len(sentence) > service.options.inspect_limit:
-        raise too_long(len(sentence), service.options.inspect_limit)
+        cure = "It is translated, but too long to look into."
+        raise too_long(len(sentence), service.options.inspect_limit, of="characters", cure=cure)
     return Subject(sentence, worker, candidates)
 
 

@@ -26,20 +26,21 @@ class ServerOptions(BaseModel):
 
     host: str = Field("127.0.0.1", description="Address to listen at; 0.0.0.0 lets other machines in.")
     port: int = Field(5000, ge=0, le=65535, description="Port to listen at; 0 takes a free one.")
-    char_limit: Count = Field(10_000, description="Characters in one request.")
-    batch_limit: Count = Field(100, description="Texts in one request.")
+    char_limit: Count = Field(50_000, description="Characters in one request.")
+    batch_limit: Count = Field(1000, description="Texts in one request.")
     sentence_limit: CountOrZero = Field(
         0, description="Characters in a sentence; a longer one is cut. 0 leaves that to each run's longest input."
     )
     inspect_limit: Count = Field(300, description="Characters in a sentence to be looked into.")
     alternatives_limit: CountOrZero = Field(7, description="Alternatives to one translation.")
     body_limit: Count = Field(1_000_000, description="Bytes in the body of one request.")
-    concurrency: Count = Field(128, description="Requests worked on at once; more are answered with 503.")
-    queue_limit: Count = Field(1024, description="Sentences waiting for a model; more are answered with 503.")
+    concurrency: Count = Field(128, description="Requests worked on at once; more wait for their turn.")
+    waiting_limit: CountOrZero = Field(1000, description="Requests that wait; more are answered with 503.")
+    queue_limit: Count = Field(10_000, description="Sentences waiting for a model; more are answered with 503.")
     request_limit: CountOrZero = Field(
         0, description="Requests in a minute from one client or key, then 429; 0 is no limit."
     )
-    request_seconds: Seconds = Field(30.0, description="Seconds for one request, then 503.")
+    request_seconds: Seconds = Field(120.0, description="Seconds for one request, then 503.")
     shutdown_seconds: Seconds = Field(30.0, description="Seconds for what was begun when the server is told to stop.")
     batch_sentences: Count = Field(64, description="Sentences of all clients that are translated at once.")
     batch_milliseconds: float = Field(

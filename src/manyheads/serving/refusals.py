@@ -28,9 +28,13 @@ def not_a(name: str, kind: str) -> Refusal:
     return Refusal(400, f"Invalid request: {name} parameter is not {kind}")
 
 
-def too_long(size: int, limit: int, *, of: str = "") -> Refusal:
-    """Return the refusal of a request with too much in it; `of` names what was counted, where it is not plain text."""
-    return Refusal(400, f"Invalid request: request ({size}{of}) exceeds text limit ({limit})")
+def too_long(size: int, limit: int, *, of: str, cure: str = "Send it in parts.") -> Refusal:
+    """Return the refusal of a request with too much in it, `of` names what: LibreTranslate's words, then a sentence."""
+    return Refusal(
+        400,
+        f"Invalid request: request ({size}) exceeds text limit ({limit}): it has {size:,} {of}, and at most {limit:,} "
+        f"are accepted. {cure}",
+    )
 
 
 def overloaded(message: str, *, retry_after: int = 1) -> Refusal:

@@ -58,10 +58,10 @@ class Service:
     def check_size(self, texts: Sequence[str]) -> int:
         """Refuse too many texts or characters; return how many characters there are."""
         if len(texts) > self.options.batch_limit:
-            raise too_long(len(texts), self.options.batch_limit)
+            raise too_long(len(texts), self.options.batch_limit, of="texts")
         characters = sum(map(len, texts))
         if characters > self.options.char_limit:
-            raise too_long(characters, self.options.char_limit)
+            raise too_long(characters, self.options.char_limit, of="characters")
         return characters
 
     async def read(self, texts: Sequence[str], form: str) -> list[Text]:
