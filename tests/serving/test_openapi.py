@@ -25,6 +25,7 @@ def operations(server):
 # What a description cannot say: which languages go together, how many layers a model has, how many sentences a text.
 UNDESCRIBED = (
     "is not available as a target language",
+    "which this server does not translate into",
     "there is no layer",
     "there is no sentence",
     "nothing to look at",
