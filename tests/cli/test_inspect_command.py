@@ -26,6 +26,8 @@ PICTURES = [
     [TEXT, "--layer", 1, "--head", 2, "--kind", "decoder"],
     [TEXT, "d e", "--show", "alignment"],
     [TEXT, "--show", "alignment", "--level", "word", "--heads", "1:2,1:3", "--beam", 2],
+    [TEXT, "--show", "steps"],
+    [TEXT, "--show", "beam", "--beam", 3],
     ["--show", "positions"],
     ["--show", "masks"],
     ["--show", "schedule"],
@@ -90,6 +92,14 @@ def test_steps_and_the_beam_are_given_as_json(command: Command, copy_run: Path):
     assert (tree["beam"], tree["translation"]) == (3, TEXT)
     own = json.loads(command("inspect", copy_run, TEXT, "--show", "beam", "--json").out)
     assert own["beam"] == RunFolder(copy_run).recipe().decoding.beam
+
+
+@pytest.mark.parametrize("show", ["steps", "beam"])
+def test_steps_and_the_beam_are_given_as_a_page(command: Command, copy_run: Path, tmp_path: Path, show: str):
+    command("inspect", copy_run, TEXT, "--show", show, "--out", tmp_path / "a.html").succeeds()
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>") and TEXT in page
+    assert "<script" not in page and "http" not in page.replace("http-equiv", "")
 
 
 def test_a_bert_shows_its_encoder_and_says_what_it_has_not(command: Command, tmp_path: Path):

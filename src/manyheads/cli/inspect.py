@@ -61,8 +61,8 @@ PICTURE = (".png", ".svg")
 FORMATS: dict[What, tuple[str, ...]] = {
     What.attention: (*PICTURE, ".html", ".json"),
     What.alignment: (*PICTURE, ".json", ".txt"),
-    What.steps: (".json",),
-    What.beam: (".json",),
+    What.steps: (*PICTURE, ".html", ".json"),
+    What.beam: (*PICTURE, ".html", ".json"),
     What.positions: (*PICTURE, ".json"),
     What.masks: PICTURE,
     What.schedule: PICTURE,
@@ -280,16 +280,37 @@ def _alignment(asked: Asked) -> Content:
 
 
 def _steps(asked: Asked) -> Content:
-    """Make the steps of greedy decoding."""
+    """Make the steps of greedy decoding: a picture, a page or numbers."""
+    from manyheads.inspection.steps import Step
+
     inspector = asked.inspector()
-    steps = inspector.steps(asked.text(), sentence=asked.number(inspector), to=asked.to)
-    return [step.to_json() for step in steps]
+    steps = list(inspector.steps(asked.text(), sentence=asked.number(inspector), to=asked.to))
+    if asked.form == ".json":
+        return [step.to_json() for step in steps]
+    if asked.form == ".html":
+        from manyheads.inspection.fragments import steps_fragment
+        from manyheads.inspection.html_page import still_page
+
+        return still_page(f"Step by step: {asked.text()}", steps_fragment(steps))
+    from manyheads.inspection.figures.steps import steps_figure
+
+    return steps_figure([step for step in steps if isinstance(step, Step)])
 
 
 def _beam(asked: Asked) -> Content:
-    """Make the tree of a beam search."""
+    """Make the tree of a beam search: a picture, a page or numbers."""
     inspector = asked.inspector()
-    return inspector.beam(asked.text(), beam=asked.beam, sentence=asked.number(inspector), to=asked.to).to_json()
+    tree = inspector.beam(asked.text(), beam=asked.beam, sentence=asked.number(inspector), to=asked.to)
+    if asked.form == ".json":
+        return tree.to_json()
+    if asked.form == ".html":
+        from manyheads.inspection.fragments import beam_fragment
+        from manyheads.inspection.html_page import still_page
+
+        return still_page(f"The beam: {asked.text()}", beam_fragment(tree))
+    from manyheads.inspection.figures.beam import beam_figure
+
+    return beam_figure(tree)
 
 
 def _positions(asked: Asked) -> Content:

@@ -69,6 +69,14 @@ class Translation:
         """The best output."""
         return self.candidates[0].text if self.candidates else ""
 
+    def _repr_html_(self) -> str:
+        """Return this as a notebook shows it: the source, the outputs with their scores, and the warning."""
+        from html import escape
+
+        rows = "".join(f"<tr><td>{one.score:.3f}</td><td>{escape(one.text)}</td></tr>" for one in self.candidates)
+        warning = f"<p><i>{escape(self.warning)}</i></p>" if self.warning else ""
+        return f"<p>{escape(self.source)}</p><table><tr><th>score</th><th>output</th></tr>{rows}</table>{warning}"
+
 
 class Translator:
     """Translates with the model of a run folder, or of a name that 'manyheads models' shows; by default its first."""

@@ -71,6 +71,12 @@ class Alignment:
             "tokens": self.pharaoh("token"),
         }
 
+    def _repr_html_(self) -> str:
+        """Return this as a notebook shows it."""
+        from manyheads.inspection.fragments import alignment_fragment
+
+        return alignment_fragment(self)
+
     def _plain(self) -> Array:
         """Return the weights without the rows and columns of the end tokens."""
         rows = len(self.target_tokens) - (self.target_tokens[-1:] == [END])

@@ -80,6 +80,19 @@ class BeamTree:
             "hypotheses": [one.to_json() for one in self.hypotheses],
         }
 
+    def places(self) -> dict[int, tuple[int, int]]:
+        """Return where each node is drawn: the column is its step, the row its rank among the nodes of that step."""
+        columns: dict[int, list[Node]] = {}
+        for node in sorted(self.nodes, key=lambda one: -one.log_probability):
+            columns.setdefault(node.step, []).append(node)
+        return {node.id: (step, row) for step, nodes in columns.items() for row, node in enumerate(nodes)}
+
+    def _repr_html_(self) -> str:
+        """Return this as a notebook shows it."""
+        from manyheads.inspection.fragments import beam_fragment
+
+        return beam_fragment(self)
+
 
 @dataclass
 class BeamWatcher:

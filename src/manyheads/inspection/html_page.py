@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from html import escape
 from importlib.resources import files
 from string import Template
 
@@ -25,6 +26,11 @@ def html_page(seen: Everything) -> str:
     return Template(_part("page.html")).substitute(
         style=style, style_hash=_hash(style), script=script, script_hash=_hash(script), data=_inert(_data(seen))
     )
+
+
+def still_page(title: str, fragment: str) -> str:
+    """Return a page without script around a fragment; the fragment is HTML, whose texts are escaped already."""
+    return Template(_part("still.html")).substitute(title=escape(title), fragment=fragment)
 
 
 def _part(name: str) -> str:

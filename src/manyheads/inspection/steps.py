@@ -54,6 +54,12 @@ class Step:
             "source_tokens": self.source_tokens,
         }
 
+    def _repr_html_(self) -> str:
+        """Return this as a notebook shows it."""
+        from manyheads.inspection.fragments import steps_fragment
+
+        return steps_fragment([self])
+
 
 @dataclass(frozen=True)
 class Done:

@@ -70,6 +70,12 @@ class AttentionView:
             "weights": rounded(self.weights),
         }
 
+    def _repr_html_(self) -> str:
+        """Return this as a notebook shows it."""
+        from manyheads.inspection.fragments import attention_fragment
+
+        return attention_fragment(self)
+
 
 @dataclass(frozen=True)
 class Everything:
@@ -177,3 +183,9 @@ class Everything:
             "norms": {stack: rounded(norms) for stack, norms in self.norms.items()},
             "attention": {kind: rounded(weights) for kind, weights in self.attention.items()},
         }
+
+    def _repr_html_(self) -> str:
+        """Return this as a notebook shows it."""
+        from manyheads.inspection.fragments import everything_fragment
+
+        return everything_fragment(self)

@@ -1,0 +1,137 @@
+"""What an inspector returns as HTML without script, for notebooks (`_repr_html_`) and for pages that only show.
+
+Whatever a model or a user wrote is escaped here, once. Colours are transparent ink, so that a dark page stays dark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from manyheads.data.tokenizers import SPACE
+from manyheads.inspection.alignment import Alignment
+from manyheads.inspection.beam_tree import BeamTree, Node
+from manyheads.inspection.steps import Done, Step
+from manyheads.inspection.views import Array, AttentionView, Everything
+
+INK = "31, 92, 173"
+COLUMN, ROW, NODE_WIDTH, NODE_HEIGHT = 110, 34, 84, 24  # of the tree, in pixels
+LONGEST = 11  # characters of a node
+NAMES = {"encoder": "encoder self-attention", "decoder": "decoder self-attention", "cross": "cross-attention"}
+BOXES = {
+    "best": "fill-opacity='.3'",
+    "finished": "fill='none' stroke-width='2'",
+    "kept": "fill='none'",
+    "dropped": "fill='none' stroke-dasharray='3'",
+}
+
+
+def shown(token: str) -> str:
+    """Return a token as text of a page: the sign for a space as a dot, the end as a square."""
+    return escape(token.replace(SPACE, "·").replace("</s>", "∎"))
+
+
+def heat_table(
+    weights: Array, rows: Sequence[str], columns: Sequence[str], framed: Iterable[tuple[int, int]] = ()
+) -> str:
+    """Return weights [rows, columns] as a table of shades with tokens along both sides; some cells may be framed."""
+    marked = set(framed)
+    head = "".join(f"<th>{shown(column)}</th>" for column in columns)
+    body = "".join(
+        f"<tr><th style='text-align:right'>{shown(token)}</th>"
+        + "".join(_cell(float(weight), (number, place) in marked) for place, weight in enumerate(row))
+        + "</tr>"
+        for number, (token, row) in enumerate(zip(rows, weights, strict=True))
+    )
+    return f"<table style='border-collapse:collapse'><tr><th></th>{head}</tr>{body}</table>"
+
+
+def _cell(weight: float, framed: bool) -> str:
+    """Return one cell, which tells its weight when it is pointed at."""
+    border = f"border:1px solid rgb({INK});" if framed else ""
+    style = f"{border}min-width:1.2em;height:1.2em;background:rgba({INK},{weight:.3f})"
+    return f"<td title='{weight:.3f}' style='{style}'></td>"
+
+
+def attention_fragment(view: AttentionView) -> str:
+    """Return every head of one layer."""
+    heads = "".join(
+        f"<figure style='display:inline-block;margin:.5em'><figcaption>head {number}</figcaption>"
+        f"{heat_table(weights, view.queries, view.keys)}</figure>"
+        for number, weights in enumerate(view.weights, start=1)
+    )
+    return f"<p>{NAMES[view.kind]}, layer {view.layer}</p><div>{heads}</div>"
+
+
+def everything_fragment(seen: Everything) -> str:
+    """Return the texts, and every head of the last layer: of the cross-attention, or of a BERT's encoder."""
+    translated = f" → <b>{escape(seen.translation)}</b>" if seen.translation else ""
+    view = seen.view("cross" if "cross" in seen.attention else "encoder")
+    return f"<p>{escape(seen.text)}{translated}</p>{attention_fragment(view)}"
+
+
+def alignment_fragment(aligned: Alignment) -> str:
+    """Return what each target token looks at, the strongest look framed."""
+    framed = [(target, source) for source, target in aligned.pairs("token")]
+    return heat_table(aligned.weights, aligned.target_tokens, aligned.source_tokens, framed)
+
+
+def steps_fragment(steps: Iterable[Step | Done]) -> str:
+    """Return greedy decoding as a table: a row for each step, its candidates, and the strongest look of any head."""
+    rows, ended = [], ""
+    for step in steps:
+        if isinstance(step, Done):
+            ended = f"<p><b>{escape(step.translation)}</b></p>"
+        else:
+            rows.append(_step_row(step))
+    titles = "".join(f"<th style='text-align:left'>{title}</th>" for title in ("step", "written", "likely", "looks at"))
+    return f"{ended}<table style='text-align:left'><tr>{titles}</tr>{''.join(rows)}</table>"
+
+
+def _step_row(step: Step) -> str:
+    """Return one step as a row of the table."""
+    likely = " ".join(
+        f"{_shaded(one.token, one.probability)}<small> {one.probability:.1%}</small>" for one in step.candidates
+    )
+    strongest = step.cross.max(axis=0).tolist()
+    looks = "&#8203;".join(_shaded(*pair) for pair in zip(step.source_tokens, strongest, strict=True))
+    return f"<tr><td>{step.step}</td><th>{shown(step.token)}</th><td>{likely}</td><td>{looks}</td></tr>"
+
+
+def _shaded(token: str, weight: float) -> str:
+    """Return a token, darker the more it weighs, but never so dark that it cannot be read."""
+    return f"<bdi title='{weight:.3f}' style='background:rgba({INK},{0.6 * weight:.3f})'>{shown(token)}</bdi>"
+
+
+def beam_fragment(tree: BeamTree) -> str:
+    """Return beam search as a drawn tree, a column for each step and the more probable the higher, and its outputs."""
+    places = tree.places()
+    width = (1 + max(column for column, _ in places.values())) * COLUMN
+    height = (1 + max(row for _, row in places.values())) * ROW
+    edges = "".join(_edge(places[node.parent], places[node.id]) for node in tree.nodes if node.parent is not None)
+    nodes = "".join(_node(node, *places[node.id]) for node in tree.nodes)
+    outputs = "".join(f"<tr><td>{one.score:.3f}</td><td>{escape(one.text)}</td></tr>" for one in tree.hypotheses)
+    return (
+        f"<div style='overflow-x:auto'><svg width='{width}' height='{height}' fill='rgb({INK})' stroke='rgb({INK})' "
+        f"font-size='12'>{edges}{nodes}</svg></div><table><tr><th>score</th><th>output</th></tr>{outputs}</table>"
+    )
+
+
+def _edge(parent: tuple[int, int], child: tuple[int, int]) -> str:
+    """Return the line between two nodes."""
+    (left, above), (right, below) = parent, child
+    ends = f"x1='{left * COLUMN + NODE_WIDTH}' y1='{above * ROW + NODE_HEIGHT / 2}'"
+    return f"<line {ends} x2='{right * COLUMN}' y2='{below * ROW + NODE_HEIGHT / 2}' stroke-opacity='.5'/>"
+
+
+def _node(node: Node, column: int, row: int) -> str:
+    """Return a node: what is returned is filled, and what was dropped has a dashed border."""
+    token = node.token if len(node.token) <= LONGEST else f"{node.token[: LONGEST - 1]}…"
+    x, y = column * COLUMN, row * ROW
+    size = f"width='{NODE_WIDTH}' height='{NODE_HEIGHT}'"
+    box = f"<rect x='{x + 1}' y='{y + 1}' {size} rx='4' {BOXES[node.state]}/>"
+    label = (
+        f"<text x='{x + NODE_WIDTH / 2}' y='{y + 17}' text-anchor='middle' fill='currentColor' stroke='none'>"
+        f"{shown(token)}</text>"
+    )
+    return f"<g><title>{node.log_probability:.3f}, {node.state}</title>{box}{label}</g>"
