@@ -47,6 +47,11 @@ def write_stand_ins(recipe, folder: Path) -> list[str]:
             changes.append(f"data.{part}.count=200")
             continue
         pairs = list(task("dates").pairs("train", count=200))
+        if corpus.lexicon is not None:
+            (folder / corpus.lexicon.removeprefix("data:")).parent.mkdir(parents=True, exist_ok=True)
+            languages = sorted({corpus.source_language, corpus.target_language})
+            rows = ["\t".join(languages), "may\tmai"]
+            (folder / corpus.lexicon.removeprefix("data:")).write_text("\n".join(rows) + "\n", encoding="utf-8")
         for key, name in (("source", corpus.source), ("target", corpus.target), ("pairs", corpus.pairs)):
             if name is None:
                 continue
@@ -84,7 +89,7 @@ def trained(path: Path, folder: Path) -> Path:
     recipe = load_recipe(path)
     changes = [*SHORT, *write_stand_ins(recipe, folder / "data")]
     if recipe.tokenizer.vocabulary:
-        changes.append("tokenizer.vocabulary=600")
+        changes.append(f"tokenizer.vocabulary={900 if recipe.tokenizer.symbols else 600}")
     if recipe.data.held_out:
         changes.append("data.held_out=20")
     if recipe.start_from is not None:
