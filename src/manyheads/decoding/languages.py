@@ -58,10 +58,12 @@ class Languages:
         possible = self.sources(to)
         if not possible or (None, to) in self._directions:  # it may be any language
             return
+        # Loading the detector takes half as long as the rest of a command, and here it could find nothing wrong.
+        all_served = set(self.sources()) <= {*possible, to}
         if source is not None:
             if source not in possible:
                 raise _not_served(f"this run does not translate from '{source}'", to, possible, where="--from")
-        elif to is not None and self._directions and all(self._detector.knows(code) for code in possible):
+        elif to is not None and not all_served and all(self._detector.knows(code) for code in possible):
             for sample in texts if len(texts) <= FEW else ["\n".join(texts)]:
                 found = likely(self._detector.detect(sample))
                 if found and not any(one.language in possible for one in found):
