@@ -46,8 +46,8 @@ data:
     - {pairs: FOLDER/two.tsv, source_language: en, target_language: de, both_ways: true, weight: [1, 3],
        lexicon: FOLDER/lexicon.tsv}
   held_out: 20
-  modify: {joined: 0.2, numbers: 0.5, placeholders: 0.5, names: 0.2, tags: 0.3, terms: 0.3, upper_case: 0.1,
-           title_case: 0.1, final_punctuation: 0.2, accents: 0.2, typos: 0.3}
+  modify: {joined: 0.2, numbers: 0.5, placeholders: 0.5, names: 0.2, tags: 0.2, terms: 0.2, upper_case: 0.1,
+           title_case: 0.1, final_punctuation: 0.2, accents: 0.1, typos: 0.2}
 tokenizer: {kind: bpe, vocabulary: 500, symbols: true, byte_fallback: true, sampling: 0.1}
 model: {width: 64, heads: 4, encoder_layers: 2, decoder_layers: 2, feed_forward: 128, positions: {kind: rotary}}
 training:
