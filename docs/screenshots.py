@@ -1,6 +1,6 @@
 """Make the pictures of the page anew: serve a run with the real command, and photograph its views in Chromium.
 
-python docs/screenshots.py                                                  the one with the translator in the box
+python docs/screenshots.py                                                  those with the translator in the box
 python docs/screenshots.py mul-iso=runs/dates "dimanche 15 novembre 2026"   all others
 """
 
@@ -24,6 +24,7 @@ IMAGES = Path(__file__).parent / "images"
 LARGEST = 200_000  # bytes of a picture
 WIDE, NARROW = ViewportSize(width=1200, height=960), ViewportSize(width=400, height=900)
 SENTENCE = "Ich bin müde, weil ich zu viel gearbeitet habe."
+PARAGRAPH = "Ich war müde. Ich ging nach Hause. Meine Frau schlief schon. Der Hund auch."
 Picture = tuple[str, ViewportSize, str, dict[str, str | int], str]
 # name, window, light or dark, state of the page, what must be there before the picture is taken
 TRANSLATOR: list[Picture] = [
@@ -33,6 +34,13 @@ TRANSLATOR: list[Picture] = [
         "light",
         {"view": "attention", "source": "de", "target": "en", "layer": 2, "token": "q6"},
         "#queries [aria-selected=true]",
+    ),
+    (
+        "page-sentences",
+        WIDE,
+        "light",
+        {"q": PARAGRAPH, "view": "attention", "source": "auto", "target": "en", "sentence": 2},
+        "#queries [role=option]",
     ),
 ]
 DATES: list[Picture] = [
