@@ -30,6 +30,12 @@ StartFrom = Annotated[
         autocompletion=completion.models,
     ),
 ]
+TargetLanguage = Annotated[
+    str | None,
+    typer.Option(
+        help="With --start-from: the target's language, if it has several.", autocompletion=completion.languages
+    ),
+]
 FinishIn = Annotated[
     str | None,
     typer.Option(
@@ -56,12 +62,7 @@ def train(
     valid_target: Annotated[Path | None, typer.Option(help="Validation target.")] = None,
     valid_pairs: Annotated[Path | None, typer.Option(help="Validation pairs, in the form of --pairs.")] = None,
     start_from: StartFrom = None,
-    to: Annotated[
-        str | None,
-        typer.Option(
-            help="With --start-from: the target's language, if it has several.", autocompletion=completion.languages
-        ),
-    ] = None,
+    to: TargetLanguage = None,
     out: Annotated[Path | None, typer.Option(help="The run folder.", show_default="runs/NAME")] = None,
     max_minutes: Annotated[float | None, typer.Option(help="Stop, saved, after so many minutes.")] = None,
     finish_in: FinishIn = None,

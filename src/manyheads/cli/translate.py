@@ -27,6 +27,21 @@ if TYPE_CHECKING:
     from manyheads.inspection.alignment import Alignment
 
 
+SplitAbove = Annotated[
+    int | None,
+    typer.Option(
+        help="Cut a sentence of more tokens at its clauses, by default at the length trained on; 0 reads every text "
+        "whole, and does not split it into sentences either."
+    ),
+]
+Alignments = Annotated[
+    bool, typer.Option("--alignments", help="Also print which source word each word comes from: text ||| 0-0 1-2.")
+]
+Shortlist = Annotated[
+    bool, typer.Option("--shortlist", help="Allow only likely tokens (see manyheads shortlist): faster.")
+]
+
+
 def translate(
     text: Texts = None,
     as_text: AsText = False,
@@ -39,13 +54,7 @@ def translate(
     prefix: Annotated[str | None, typer.Option(help="Text that every output must begin with.")] = None,
     no_repeat_ngram: Annotated[int | None, typer.Option(help="Forbid repeating any run of so many tokens.")] = None,
     extra_length: Annotated[int | None, typer.Option(help="Tokens an output may have beyond its source's.")] = None,
-    split_above: Annotated[
-        int | None,
-        typer.Option(
-            help="Cut a sentence of more tokens at its clauses, by default at the length trained on; "
-            "0 reads every text whole, and does not split it into sentences either."
-        ),
-    ] = None,
+    split_above: SplitAbove = None,
     sample: Annotated[bool, typer.Option("--sample", help="Draw outputs at random instead of searching.")] = False,
     temperature: Annotated[float | None, typer.Option(help="Below 1 draws safer, above 1 wilder.")] = None,
     top_k: Annotated[int | None, typer.Option(help="Draw only from the so many most probable tokens.")] = None,
@@ -53,12 +62,8 @@ def translate(
         float | None, typer.Option(help="Draw only from the most probable tokens of this total mass.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the draws.")] = None,
-    alignments: Annotated[
-        bool, typer.Option("--alignments", help="Also print which source word each word comes from: text ||| 0-0 1-2.")
-    ] = False,
-    shortlist: Annotated[
-        bool, typer.Option("--shortlist", help="Allow only likely tokens (see manyheads shortlist): faster.")
-    ] = False,
+    alignments: Alignments = False,
+    shortlist: Shortlist = False,
     batch: BatchSentences = None,
     engine: Engine = "auto",
     precision: Precision = "float32",
