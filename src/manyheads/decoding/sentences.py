@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from manyheads.decoding.spacing import gap_between
+from manyheads.data.spacing import gap_between
 
 Span = tuple[int, int]
 """Where something starts and stops in a text."""

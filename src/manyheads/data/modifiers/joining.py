@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from manyheads.data.mixture import Rows
 from manyheads.data.rectangles import Rectangle, rectangle, unpadded
+from manyheads.data.spacing import WITHOUT_SPACES
 from manyheads.data.store import Side, Tally
 from manyheads.data.tokenizers import END, Tokenizer, Tokenizers
 
 MEAN = 2.5  # pairs of a group
 SMALLEST = 5  # pairs that a corpus must have
-WITHOUT_SPACES = ("zh", "ja", "th", "lo", "km", "my")
 
 
 class Joined:

@@ -1,8 +1,8 @@
-"""White space between translated sentences, as the language they are written in asks for it."""
+"""White space between sentences, as the language they are written in asks for it."""
 
 from __future__ import annotations
 
-_WITHOUT_SPACES = frozenset({"zh", "ja", "yue", "wuu"})  # between sentences; Thai, Lao and Khmer write one there
+WITHOUT_SPACES = frozenset({"zh", "ja", "yue", "wuu"})  # between sentences; Thai, Lao and Khmer write one there
 
 
 def gap_between(gap: str, before: str, after: str, language: str | None, *, begins_word: bool = True) -> str:
@@ -13,6 +13,6 @@ def gap_between(gap: str, before: str, after: str, language: str | None, *, begi
     """
     if language is None or gap.strip(" \u3000"):
         return gap
-    if language.split("-")[0] in _WITHOUT_SPACES:
+    if language.split("-")[0] in WITHOUT_SPACES:
         return gap if before[-1:].isascii() and after[:1].isascii() else ""
     return gap.replace("\u3000", " ") or (" " if begins_word and before and after else "")
