@@ -10,6 +10,10 @@
 | `corpora` | pairs of texts from parallel files, TSV, JSONL, folders or generated tasks |
 | `tokenizers` | SentencePiece models: BPE, unigram, characters, white-space symbols |
 | `store` | token ids on disk, memory-mapped, built once and keyed by content |
+| `mixture` | several stores as one, each as often as its weight says |
+| `modifiers/` | changes to training pairs while they are read |
+| `lexicon`, `word_translations` | words that translate each other, and how they are learned (IBM Model 1) |
+| `rectangles`, `spacing` | padded arrays of ids; white space between sentences |
 | `shuffling` | a random order that needs no memory and no history |
 | `batching` | batches by token count, bucketed by length, seekable to any step |
 | `catalogue`, `parallel_corpora`, `public_corpus` | public corpora by name, and what their licences allow |
