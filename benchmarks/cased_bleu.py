@@ -20,7 +20,7 @@ from pathlib import Path
 import sacrebleu
 from sacremoses import MosesDetokenizer, MosesTokenizer
 
-from manyheads.data.files import read_lines
+from manyheads.data.text.files import read_lines
 
 
 def usual_forms(lines: Iterable[str], language: str) -> dict[str, str]:

@@ -31,7 +31,7 @@ print(tokenizer.batch_decode(model.generate(**batch, num_beams=4), skip_special_
 """
 OPENING = """
 import sys, time
-from manyheads.decoding.ctranslate2_engine import CTranslate2Engine
+from manyheads.decoding.engines.ctranslate2 import CTranslate2Engine
 from manyheads.runs.folder import RunFolder
 run = RunFolder.open(sys.argv[1])
 begin = time.perf_counter()

@@ -200,7 +200,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=list(OURS | OTHERS), choices=list(OURS | OTHERS))
     parser.add_argument("--out", type=Path, default=HERE / "results" / "decoding_speed.json")
     options = parser.parse_args()
-    from manyheads.data.files import read_lines
+    from manyheads.data.text.files import read_lines
 
     texts, references = (list(read_lines(file))[: options.sentences] for file in (options.source, options.target))
     with tempfile.TemporaryDirectory() as name:

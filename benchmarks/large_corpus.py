@@ -35,7 +35,7 @@ validation: {{every: 1, metric: loss, samples: 0}}
 
 def write_corpus(folder: Path, pairs: int) -> None:
     """Write two text files of generated pairs."""
-    from manyheads.data.tasks import task
+    from manyheads.data.generated import task
 
     with (folder / "source.txt").open("w") as source, (folder / "target.txt").open("w") as target:
         for pair in task("copy").pairs("train", count=pairs, seed=1):

@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from manyheads.config.data import CorpusSettings
-from manyheads.data.corpora import open_corpus
-from manyheads.decoding.sentences import Outline, outline
+from manyheads.data.text.corpora import open_corpus
+from manyheads.decoding.text.sentences import Outline, outline
 from manyheads.decoding.translator import Translator
 from manyheads.metrics.overlap import overlap_score
 

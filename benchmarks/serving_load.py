@@ -38,8 +38,8 @@ CLOSE = 0.01  # log-probabilities that differ by less, relatively, are a tie
 
 def read_sentences(path: Path | None, count: int) -> list[str]:
     """Return different sentences that the server will take as one each."""
-    from manyheads.data.tasks import task
-    from manyheads.decoding.sentences import outline
+    from manyheads.data.generated import task
+    from manyheads.decoding.text.sentences import outline
 
     if path is None:
         lines = [pair.source for pair in task("dates").pairs("train", count=2 * count)]

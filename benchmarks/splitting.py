@@ -18,7 +18,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from manyheads.decoding.sentences import outline
+from manyheads.decoding.text.sentences import outline
 
 RESULTS = Path(__file__).resolve().parent / "results" / "splitting.json"
 FILES = {"en": "eng_Latn", "de": "deu_Latn", "fr": "fra_Latn", "zh": "zho_Hans"}

@@ -29,12 +29,12 @@ from random import Random
 
 from manyheads.config.data import CorpusSettings
 from manyheads.config.symbols import MEANS, SYMBOL, TERM, TERM_END
-from manyheads.data.corpora import open_corpus
-from manyheads.data.files import data_folder, read_lines
-from manyheads.data.lexicon import Lexicon
+from manyheads.data.lexicons.lexicon import Lexicon
 from manyheads.data.modifiers.placeholders import with_copy_symbols
 from manyheads.data.modifiers.typos import NEIGHBOURS
-from manyheads.data.pairs import Pair
+from manyheads.data.text.corpora import open_corpus
+from manyheads.data.text.files import data_folder, read_lines
+from manyheads.data.text.records import Pair
 from manyheads.decoding.translator import Translator
 from manyheads.metrics.scores import Scale, measure
 

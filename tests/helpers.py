@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from manyheads.config.model import ModelSettings
-from manyheads.decoding.hypothesis import Hypothesis, Special
-from manyheads.decoding.rescoring import token_log_probabilities
+from manyheads.decoding.search.hypothesis import Hypothesis, Special
+from manyheads.decoding.search.rescoring import token_log_probabilities
 from manyheads.models.interface import SequenceToSequence, Tokens
 from manyheads.models.transformer import Transformer
 

@@ -9,9 +9,9 @@ from typing import Any
 from helpers import stir
 from manyheads.config.recipe import build_recipe, recipe_text
 from manyheads.config.schema import ModelConfig
-from manyheads.data.pairs import Pair
-from manyheads.data.tasks import task
-from manyheads.data.tokenizers import train_tokenizers
+from manyheads.data.generated import task
+from manyheads.data.text.records import Pair
+from manyheads.data.tokens.tokenizers import train_tokenizers
 from manyheads.models.builder import build_model
 from manyheads.runs.folder import RunFolder
 from manyheads.runs.loading import parameter_arrays

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from manyheads.config.data import CorpusSettings
-from manyheads.data.corpora import open_corpus
-from manyheads.data.cutting import sentence_key
-from manyheads.data.pairs import Pair, write_columns
+from manyheads.data.cleaning.cutting import sentence_key
+from manyheads.data.text.corpora import open_corpus
+from manyheads.data.text.records import Pair, write_columns
 from manyheads.decoding.translator import Translator
 from manyheads.runs.atomic import fresh_folder
 

@@ -21,9 +21,9 @@ from typing import Any
 
 from manyheads.config.data import CorpusSettings
 from manyheads.config.recipe import load_cut, recipe_text
-from manyheads.data.catalogue import CATALOGUE
-from manyheads.data.corpora import open_corpus
-from manyheads.data.pairs import Pair
+from manyheads.data.public.catalogue import CATALOGUE
+from manyheads.data.text.corpora import open_corpus
+from manyheads.data.text.records import Pair
 from manyheads.decoding.translator import Translator
 from manyheads.exchange.tree import source_vectors, target_vectors
 from manyheads.metrics.scores import Scale, Score, measure

@@ -10,10 +10,10 @@ from worker import BETAS, DROPOUT, EPSILON, SMOOTHING
 from manyheads.config.model import ModelSettings
 from manyheads.config.presets import MODEL_PRESETS
 from manyheads.config.schema import TrainingSettings
-from manyheads.data.batching import Batch
+from manyheads.data.batches.pairs import Batch
 from manyheads.models.transformer import Transformer
 from manyheads.training.objectives import TensorBatch, TranslationObjective
-from manyheads.training.optimiser import make_optimiser
+from manyheads.training.optimisation.optimiser import make_optimiser
 
 
 class Manyheads:

@@ -8,8 +8,8 @@ from helpers import SPECIAL, batch_of, greatest_difference, tiny
 from manyheads.attention import dot_product
 from manyheads.attention.multi_head import MultiHeadAttention
 from manyheads.attention.recording import record_attention
-from manyheads.decoding.beam import beam_search
-from manyheads.decoding.greedy import greedy_search
+from manyheads.decoding.search.beam import beam_search
+from manyheads.decoding.search.greedy import greedy_search
 
 ROWS = [[4, 5, 6, 7], [8, 9], [10]]
 TARGET = torch.tensor([[2, 4, 5, 6], [2, 7, 8, 9], [2, 10, 4, 4]])

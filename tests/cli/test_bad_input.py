@@ -446,7 +446,7 @@ def test_a_disk_that_fills_up(sprint: Write, tmp_path: Path):
     assert (result / "code").read_text() == "2\n"
     assert "No space left on device" in said
     assert "error: " in said
-    from manyheads.training.checkpoint import checkpoint_folders, load_checkpoint
+    from manyheads.training.state.checkpoint import checkpoint_folders, load_checkpoint
 
     saved = checkpoint_folders(result / "before" / "checkpoints")
     assert 1 <= len(saved) < 12

@@ -18,7 +18,7 @@ from manyheads import Translator, __version__
 from manyheads.cli import texts as reading
 from manyheads.config.data import CorpusSettings
 from manyheads.config.recipe import load_recipe, parse_recipe
-from manyheads.data.corpora import open_corpus
+from manyheads.data.text.corpora import open_corpus
 from manyheads.runs.weights import read_weights
 from manyheads.training import costs
 
@@ -122,15 +122,15 @@ def test_what_needs_no_torch_does_not_import_it():
         "manyheads",
         "manyheads.errors",
         *configs,
-        "manyheads.data.tokenizers",
-        "manyheads.data.store",
-        "manyheads.data.wordpiece",
-        "manyheads.data.bert_batches",
+        "manyheads.data.tokens.tokenizers",
+        "manyheads.data.batches.store",
+        "manyheads.data.tokens.wordpiece",
+        "manyheads.data.batches.examples",
         "manyheads.runs",
         "manyheads.runs.folder",
         "manyheads.runs.weights",
         "manyheads.decoding.translator",
-        "manyheads.decoding.ctranslate2_engine",
+        "manyheads.decoding.engines.ctranslate2",
         *exchanges,
         *verb_files,
     ]

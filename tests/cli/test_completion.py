@@ -14,8 +14,8 @@ import pytest
 from manyheads.config.bert import BertRecipe
 from manyheads.config.schema import Recipe
 from manyheads.config.values import Metric
-from manyheads.data.catalogue import CATALOGUE
-from manyheads.decoding.engines import ENGINES, PRECISIONS
+from manyheads.data.public.catalogue import CATALOGUE
+from manyheads.decoding.engines.choice import ENGINES, PRECISIONS
 from manyheads.runs.shipped import shipped_models
 from run_folders import make_multilingual_run
 
@@ -140,6 +140,12 @@ def test_completing_imports_no_torch(folder: Path):
 
 def test_nothing_is_gathered_before_it_is_asked_for():
     script = "import sys, manyheads.cli.translate\nprint([name for name in sys.modules if name in sys.argv])"
-    unneeded = ["manyheads.data.catalogue", "manyheads.config.template", "manyheads.runs.shipped", "pydantic", "rich"]
+    unneeded = [
+        "manyheads.data.public.catalogue",
+        "manyheads.config.template",
+        "manyheads.runs.shipped",
+        "pydantic",
+        "rich",
+    ]
     done = subprocess.run([sys.executable, "-c", script, *unneeded], capture_output=True, text=True)
     assert done.stdout == "[]\n", done.stderr

@@ -15,9 +15,9 @@ import pytest
 from typer.testing import CliRunner
 
 from manyheads.cli.data import app
-from manyheads.data import catalogue
-from manyheads.data.catalogue import CATALOGUE
-from manyheads.data.public_corpus import Corpus, DataFile
+from manyheads.data.public import catalogue
+from manyheads.data.public.catalogue import CATALOGUE
+from manyheads.data.public.public_corpus import Corpus, DataFile
 from manyheads.errors import ManyheadsError
 
 TEXT = b"To be, or not to be\n"
@@ -140,6 +140,6 @@ def test_the_progress_bar_is_for_terminals(public: Path, tmp_path: Path, monkeyp
 def test_the_command_starts_without_torch_or_the_network_modules():
     code = (
         "import sys, manyheads.cli.data; "
-        "sys.exit(any(name in sys.modules for name in ('torch', 'numpy', 'manyheads.data.download')))"
+        "sys.exit(any(name in sys.modules for name in ('torch', 'numpy', 'manyheads.data.public.download')))"
     )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

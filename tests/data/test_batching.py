@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyheads.config.data import DataSettings
-from manyheads.data.batching import Batch, Batches, SpecialTokens
-from manyheads.data.corpora import Corpus
-from manyheads.data.pairs import Pair
-from manyheads.data.store import Store, open_store
-from manyheads.data.tokenizers import END, PAD, START, Tokenizers
+from manyheads.data.batches.pairs import Batch, Batches, SpecialTokens
+from manyheads.data.batches.store import Store, open_store
+from manyheads.data.text.corpora import Corpus
+from manyheads.data.text.records import Pair
+from manyheads.data.tokens.tokenizers import END, PAD, START, Tokenizers
 from manyheads.errors import ManyheadsError
 
 SPECIAL = SpecialTokens(pad=PAD, start=START)

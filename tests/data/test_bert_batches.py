@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from manyheads.config.bert import MaskingSettings
-from manyheads.data.bert_batches import (
+from manyheads.data.batches.examples import (
     NOTHING,
     BertBatches,
     labelled,
@@ -16,9 +16,9 @@ from manyheads.data.bert_batches import (
     plain_layout,
     unlabelled,
 )
-from manyheads.data.example import Example
-from manyheads.data.tasks.whereabouts import Whereabouts
-from manyheads.data.wordpiece import WordPiece
+from manyheads.data.generated.whereabouts import Whereabouts
+from manyheads.data.text.records import Example
+from manyheads.data.tokens.wordpiece import WordPiece
 from manyheads.errors import ManyheadsError
 
 pytest.importorskip("tokenizers", reason="tokenizers is not installed")

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from manyheads.config.recipe import load_cut
-from manyheads.data import catalogue
-from manyheads.data.catalogue import CATALOGUE, find
-from manyheads.data.download import content_sha256, get, is_right
-from manyheads.data.public_corpus import Corpus, DataFile
+from manyheads.data.public import catalogue
+from manyheads.data.public.catalogue import CATALOGUE, find
+from manyheads.data.public.download import content_sha256, get, is_right
+from manyheads.data.public.public_corpus import Corpus, DataFile
 from manyheads.errors import ManyheadsError
 
 NAMES = [

@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from manyheads.cli.data import app
-from manyheads.data.checking import KINDS, Limits, Report, check
-from manyheads.data.pairs import Pair
+from manyheads.data.cleaning.checking import KINDS, Limits, Report, check
+from manyheads.data.text.records import Pair
 
 COLOURS = ["red", "blue", "green", "grey", "black", "white", "brown", "pink", "golden", "silver"]
 PLACES = ["garden", "street", "kitchen", "valley", "forest", "harbour", "tower", "tunnel", "mountain", "village"]

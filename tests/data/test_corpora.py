@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyheads.config.data import CorpusSettings
-from manyheads.data.corpora import Corpus, Part, open_corpus
-from manyheads.data.pairs import Pair
+from manyheads.data.text.corpora import Corpus, Part, open_corpus
+from manyheads.data.text.records import Pair
 from manyheads.errors import ManyheadsError
 
 PAIRS = [

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from helpers import LAW
 from manyheads.config.data import TokenizerSettings
 from manyheads.config.recipe import load_cut
-from manyheads.data.chinese import normalisation_rules, simplified
-from manyheads.data.cutting import HeldOut, Portion, Sentences, add_sentences, cut, sentence_key
-from manyheads.data.pairs import Pair
-from manyheads.data.tokenizers import train_tokenizer
+from manyheads.data.cleaning.cutting import HeldOut, Portion, Sentences, add_sentences, cut, sentence_key
+from manyheads.data.text.chinese import normalisation_rules, simplified
+from manyheads.data.text.records import Pair
+from manyheads.data.tokens.tokenizers import train_tokenizer
 from manyheads.errors import ManyheadsError
 
 few = st.integers(min_value=0, max_value=40)

@@ -10,9 +10,9 @@ from babel.dates import format_date, get_date_format
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manyheads.data.tasks import Dates, task
-from manyheads.data.tasks.date_forms import LOCALES, forms_of, gist, gists_of, means_one_date
-from manyheads.data.tasks.dates import split_of_day
+from manyheads.data.generated import Dates, task
+from manyheads.data.generated.date_forms import LOCALES, forms_of, gist, gists_of, means_one_date
+from manyheads.data.generated.dates import split_of_day
 
 DAYS = st.dates(date(1900, 1, 1), date(2099, 12, 31))
 FIRST_USE_IS_SLOW = settings(deadline=None)  # the locales are read then

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from manyheads.data.detection import Detection, Detector, likely
+from manyheads.data.text.detection import Detection, Detector, likely
 
 TEXTS = {
     "en": "The children are playing in the garden.",

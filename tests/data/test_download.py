@@ -18,9 +18,9 @@ from pathlib import Path
 
 import pytest
 
-from manyheads.data import catalogue
-from manyheads.data.download import content_sha256, fetch, get, unpack
-from manyheads.data.public_corpus import Corpus, DataFile
+from manyheads.data.public import catalogue
+from manyheads.data.public.download import content_sha256, fetch, get, unpack
+from manyheads.data.public.public_corpus import Corpus, DataFile
 from manyheads.errors import ManyheadsError
 
 CONTENT = bytes(range(256)) * 4096  # 1 MiB: several chunks
@@ -543,5 +543,5 @@ def test_the_checksum_of_an_archive_is_what_the_shell_computes(tmp_path: Path):
 
 
 def test_the_module_is_free_of_torch():
-    code = "import sys, manyheads.data.download; sys.exit('torch' in sys.modules or 'numpy' in sys.modules)"
+    code = "import sys, manyheads.data.public.download; sys.exit('torch' in sys.modules or 'numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

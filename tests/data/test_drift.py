@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from manyheads.data.drift import drift_line
+from manyheads.data.cleaning.drift import drift_line
 
 LINES = 300
 NEAR = 5  # neighbouring lines may happen to fit as well

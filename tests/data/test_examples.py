@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from manyheads.config.bert import BertTask, ExamplesSettings
-from manyheads.data.example import Example
-from manyheads.data.examples import read_examples
-from manyheads.data.tasks.kinds import NOUNS
+from manyheads.data.generated.kinds import NOUNS
+from manyheads.data.text.examples import read_examples
+from manyheads.data.text.records import Example
 from manyheads.errors import ManyheadsError
 
 

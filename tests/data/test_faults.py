@@ -2,14 +2,14 @@
 
 import pytest
 
-from manyheads.data.faults.balance import Balance, usual_ratio
-from manyheads.data.faults.copying import copied, untranslated
-from manyheads.data.faults.encoding import badly_encoded
-from manyheads.data.faults.language import Language, Script
-from manyheads.data.faults.numbers import numbers_differ
-from manyheads.data.faults.repetition import Repetitions
-from manyheads.data.pairs import Pair
-from manyheads.data.tasks import task
+from manyheads.data.cleaning.faults.balance import Balance, usual_ratio
+from manyheads.data.cleaning.faults.copying import copied, untranslated
+from manyheads.data.cleaning.faults.encoding import badly_encoded
+from manyheads.data.cleaning.faults.language import Language, Script
+from manyheads.data.cleaning.faults.numbers import numbers_differ
+from manyheads.data.cleaning.faults.repetition import Repetitions
+from manyheads.data.generated import task
+from manyheads.data.text.records import Pair
 
 # --- Encoding --------------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyheads.data.files import fingerprint, read_lines, resolve, text_files
+from manyheads.data.text.files import fingerprint, read_lines, resolve, text_files
 from manyheads.errors import ManyheadsError
 
 # Everything Unicode calls a line separator, except the newline itself, which ends a line here.

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manyheads.config.recipe import build_recipe
-from manyheads.data.batching import Batch, Batches, SpecialTokens
-from manyheads.data.corpora import Corpus, Part, Together, Weighted, Without
-from manyheads.data.mixture import Mixture
-from manyheads.data.pairs import Pair
-from manyheads.data.store import Store, open_store
-from manyheads.data.tokenizers import PAD, START, TRAINING_PAIRS, Tokenizers, train_tokenizers
+from manyheads.data.batches.mixture import Mixture
+from manyheads.data.batches.pairs import Batch, Batches, SpecialTokens
+from manyheads.data.batches.store import Store, open_store
+from manyheads.data.text.corpora import Corpus, Part, Together, Weighted, Without
+from manyheads.data.text.records import Pair
+from manyheads.data.tokens.tokenizers import PAD, START, TRAINING_PAIRS, Tokenizers, train_tokenizers
 from manyheads.runs.folder import RunFolder
 from manyheads.training.preparation import open_corpora, prepare
 
@@ -154,7 +154,7 @@ def test_corpora_take_turns():
 
 def test_a_large_corpus_does_not_starve_a_small_one(monkeypatch: pytest.MonkeyPatch):
     assert TRAINING_PAIRS > 100
-    monkeypatch.setattr("manyheads.data.tokenizers.TRAINING_PAIRS", 100)
+    monkeypatch.setattr("manyheads.data.tokens.tokenizers.TRAINING_PAIRS", 100)
     large, small = Given([Pair("a b", "b a")] * 1000), Given([Pair("rare", "words")] * 10)
     tokenizers = train_tokenizers(Together([large, small]).pairs(), recipe({"task": "copy"}).tokenizer)
     assert {"▁rare", "▁words"} <= set(tokenizers.source.vocabulary())

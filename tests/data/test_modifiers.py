@@ -13,10 +13,10 @@ from helpers import LAW
 from manyheads.config.data import CorpusSettings, DataSettings, TokenizerSettings
 from manyheads.config.modify import ModifySettings
 from manyheads.config.symbols import CLOSINGS, COPIES, OPENINGS, SYMBOL, SYMBOLS
-from manyheads.data.batching import Batch, Batches, SpecialTokens
-from manyheads.data.corpora import open_corpus, tagged
-from manyheads.data.lexicon import Lexicon
-from manyheads.data.mixture import Mixture
+from manyheads.data.batches.mixture import Mixture
+from manyheads.data.batches.pairs import Batch, Batches, SpecialTokens
+from manyheads.data.batches.store import open_store
+from manyheads.data.lexicons.lexicon import Lexicon
 from manyheads.data.modifiers.accents import without_accents
 from manyheads.data.modifiers.joining import Joined
 from manyheads.data.modifiers.letter_case import title_case, upper_case
@@ -27,9 +27,9 @@ from manyheads.data.modifiers.reading import modification
 from manyheads.data.modifiers.tags import with_tags
 from manyheads.data.modifiers.terms import with_term_hint
 from manyheads.data.modifiers.typos import with_typos
-from manyheads.data.pairs import Pair
-from manyheads.data.store import open_store
-from manyheads.data.tokenizers import END, PAD, START, Tokenizers, train_tokenizers
+from manyheads.data.text.corpora import open_corpus, tagged
+from manyheads.data.text.records import Pair
+from manyheads.data.tokens.tokenizers import END, PAD, START, Tokenizers, train_tokenizers
 
 LEXICON = Lexicon.of(
     [("file", "Datei"), ("window", "Fenster"), ("save", "speichern"), ("red", "rote"), ("cat", "猫咪")]

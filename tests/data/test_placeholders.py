@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import LAW
-from manyheads.data.placeholders import placeholders, same_placeholders
+from manyheads.data.text.placeholders import placeholders, same_placeholders
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyheads.data.shuffling import RandomOrder
+from manyheads.data.batches.shuffling import RandomOrder
 
 
 @pytest.mark.parametrize("seed", [0, 1, -1, 2**70])

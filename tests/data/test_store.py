@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from manyheads.config.data import DataSettings, TokenizerSettings
-from manyheads.data import store as store_module
-from manyheads.data.corpora import Corpus
-from manyheads.data.pairs import Pair
-from manyheads.data.store import Store, cache_folder, open_store, store_key
-from manyheads.data.tokenizers import END, Tokenizers, train_tokenizers
+from manyheads.data.batches import store as store_module
+from manyheads.data.batches.store import Store, cache_folder, open_store, store_key
+from manyheads.data.text.corpora import Corpus
+from manyheads.data.text.records import Pair
+from manyheads.data.tokens.tokenizers import END, Tokenizers, train_tokenizers
 from manyheads.errors import ManyheadsError
 
 PAIRS = [Pair(" ".join(f"w{i * j % 17}" for j in range(1, i % 9 + 2)), f"w{i % 17} w0") for i in range(100)]
@@ -211,10 +211,10 @@ import os, resource, signal, sys
 from collections.abc import Iterator
 from pathlib import Path
 from manyheads.config.data import DataSettings
-from manyheads.data import store
-from manyheads.data.corpora import Corpus
-from manyheads.data.pairs import Pair
-from manyheads.data.tokenizers import Tokenizers
+from manyheads.data.batches import store
+from manyheads.data.text.corpora import Corpus
+from manyheads.data.text.records import Pair
+from manyheads.data.tokens.tokenizers import Tokenizers
 
 class Fatal(Corpus):
     def pairs(self):

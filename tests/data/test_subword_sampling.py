@@ -14,12 +14,12 @@ import pytest
 
 from manyheads.config.data import DataSettings, TokenizerSettings
 from manyheads.config.messages import build
-from manyheads.data.batching import Batch, Batches, SpecialTokens
-from manyheads.data.corpora import Corpus
-from manyheads.data.pairs import Pair
-from manyheads.data.store import open_store
-from manyheads.data.subword_sampling import BpeDropout, SubwordSampler, UnigramSampling, resampling
-from manyheads.data.tokenizers import END, PAD, START, UNKNOWN, Tokenizer, Tokenizers, train_tokenizers
+from manyheads.data.batches.pairs import Batch, Batches, SpecialTokens
+from manyheads.data.batches.store import open_store
+from manyheads.data.text.corpora import Corpus
+from manyheads.data.text.records import Pair
+from manyheads.data.tokens.subword_sampling import BpeDropout, SubwordSampler, UnigramSampling, resampling
+from manyheads.data.tokens.tokenizers import END, PAD, START, UNKNOWN, Tokenizer, Tokenizers, train_tokenizers
 from manyheads.errors import ManyheadsError
 
 SYLLABLES = ["ba", "de", "fi", "go", "lu", "mä", "ñe", "pi", "ro", "su", "tö", "we"]

@@ -9,10 +9,10 @@ from manyheads.config.data import CorpusSettings, TokenizerSettings
 from manyheads.config.messages import build
 from manyheads.config.recipe import build_recipe
 from manyheads.config.schema import Recipe
-from manyheads.data.corpora import Tagged, open_corpus
-from manyheads.data.pairs import Pair
-from manyheads.data.store import store_key
-from manyheads.data.tokenizers import PAD, Tokenizer, train_tokenizers
+from manyheads.data.batches.store import store_key
+from manyheads.data.text.corpora import Tagged, open_corpus
+from manyheads.data.text.records import Pair
+from manyheads.data.tokens.tokenizers import PAD, Tokenizer, train_tokenizers
 from manyheads.errors import ManyheadsError
 from manyheads.runs.folder import RunFolder
 from manyheads.training.preparation import open_corpora, prepare

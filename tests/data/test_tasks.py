@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manyheads.data import tasks
-from manyheads.data.tasks import Addition, Copy, Reverse, Sort, task, task_names
-from manyheads.data.tasks.drawing import SPLITS, split_of
-from manyheads.data.tasks.sequences import alphabet
+from manyheads.data import generated as tasks
+from manyheads.data.generated import Addition, Copy, Reverse, Sort, task, task_names
+from manyheads.data.generated.drawing import SPLITS, split_of
+from manyheads.data.generated.sequences import alphabet
 from manyheads.errors import ManyheadsError
 
 NO_DEADLINE = settings(deadline=None)  # a busy machine is no failure
@@ -33,7 +33,7 @@ SEQUENCE_OPTIONS = st.builds(
 
 FINGERPRINT = """
 import hashlib, sys
-from manyheads.data.tasks import task, task_names
+from manyheads.data.generated import task, task_names
 assert not {"babel", "torch", "numpy"} & set(sys.modules), "importing the tasks must stay light"
 for name in task_names():
     pairs = list(task(name).pairs("valid", count=50, seed=3))

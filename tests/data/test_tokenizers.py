@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from manyheads.config.data import TokenizerSettings
-from manyheads.data.pairs import Pair
-from manyheads.data.tokenizers import (
+from manyheads.data.text.records import Pair
+from manyheads.data.tokens.tokenizers import (
     END,
     PAD,
     START,

@@ -4,9 +4,9 @@ from random import Random
 
 import pytest
 
-from manyheads.data.lexicon import Lexicon
-from manyheads.data.pairs import Pair
-from manyheads.data.word_translations import learn_lexicon
+from manyheads.data.lexicons.lexicon import Lexicon
+from manyheads.data.lexicons.word_translations import learn_lexicon
+from manyheads.data.text.records import Pair
 from manyheads.errors import ManyheadsError
 
 WORDS = {

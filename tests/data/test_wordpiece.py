@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bert import PIECES, minilm
-from manyheads.data.wordpiece import WordPiece
+from manyheads.data.tokens.wordpiece import WordPiece
 from manyheads.errors import ManyheadsError
 
 pytest.importorskip("tokenizers", reason="tokenizers is not installed")

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from helpers import LAW, SPECIAL, VOCABULARY, sentences, stir, tiny, tiny_settings
-from manyheads.decoding.beam import beam_search
-from manyheads.decoding.greedy import greedy_search
-from manyheads.decoding.hypothesis import Penalty, Special
-from manyheads.decoding.rescoring import token_log_probabilities
+from manyheads.decoding.search.beam import beam_search
+from manyheads.decoding.search.greedy import greedy_search
+from manyheads.decoding.search.hypothesis import Penalty, Special
+from manyheads.decoding.search.rescoring import token_log_probabilities
 from manyheads.models.interface import SequenceToSequence, Tokens
 from manyheads.models.transformer import Transformer
 

@@ -13,9 +13,9 @@ import pytest
 
 from manyheads import ManyheadsError, Translator
 from manyheads.config.data import CorpusSettings
-from manyheads.data.corpora import open_corpus
-from manyheads.decoding.ctranslate2_engine import FIRST_POSITIONS
-from manyheads.decoding.engines import Chooser
+from manyheads.data.text.corpora import open_corpus
+from manyheads.decoding.engines.choice import Chooser
+from manyheads.decoding.engines.ctranslate2 import FIRST_POSITIONS
 from run_folders import make_run, pairs
 
 pytest.importorskip("ctranslate2")
@@ -188,7 +188,7 @@ def test_a_beam_wider_than_the_vocabulary_is_for_torch(copy_run: Path, capsys: p
 def test_without_ctranslate2_torch_translates(
     copy_run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    monkeypatch.setattr("manyheads.decoding.engines.find_spec", lambda _: None)
+    monkeypatch.setattr("manyheads.decoding.engines.choice.find_spec", lambda _: None)
     assert Translator(copy_run).translate("a b") == "a b"
     assert "ctranslate2 is not installed" in capsys.readouterr().err
     with pytest.raises(ManyheadsError, match="ctranslate2 is not installed"):

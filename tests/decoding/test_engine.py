@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from helpers import LAW, SPECIAL, VOCABULARY, batch_of, rescore, tiny, tiny_settings
 from manyheads.config.schema import ModelConfig, Recipe
-from manyheads.decoding.beam import beam_search
-from manyheads.decoding.greedy import greedy_search
-from manyheads.decoding.hypothesis import Hypothesis, Penalty
+from manyheads.decoding.engines.torch import TorchEngine, in_batches
 from manyheads.decoding.options import TranslationOptions
-from manyheads.decoding.torch_engine import TorchEngine, in_batches
+from manyheads.decoding.search.beam import beam_search
+from manyheads.decoding.search.greedy import greedy_search
+from manyheads.decoding.search.hypothesis import Hypothesis, Penalty
 from manyheads.decoding.translator import Translator, repeated_tail
 from manyheads.errors import ManyheadsError
 

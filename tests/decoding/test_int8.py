@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from helpers import greatest_difference
-from manyheads.decoding.int8 import Int8Linear
+from manyheads.decoding.engines.int8 import Int8Linear
 from manyheads.processor import sums_bytes_safely
 
 
@@ -21,7 +21,7 @@ def rounded(inputs: torch.Tensor, levels: int) -> torch.Tensor:
 def test_the_product_is_that_of_rounded_weights_and_rounded_inputs(
     bias: torch.Tensor | None, safely: bool, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("manyheads.decoding.int8.sums_bytes_safely", lambda: safely)
+    monkeypatch.setattr("manyheads.decoding.engines.int8.sums_bytes_safely", lambda: safely)
     generator = torch.Generator().manual_seed(3)
     weight = torch.randn(24, 16, generator=generator) * torch.linspace(0.01, 4, 24)[:, None]
     inputs = torch.randn(2, 5, 16, generator=generator)

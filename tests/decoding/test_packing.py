@@ -8,8 +8,8 @@ import torch.nn.functional as F
 
 from helpers import VOCABULARY, batch_of, tiny
 from manyheads.attention.recording import record_attention
-from manyheads.decoding.int8 import Int8Linear
-from manyheads.decoding.packing import PackedAttention, PackedLinear, can_pack, with_linears
+from manyheads.decoding.engines.int8 import Int8Linear
+from manyheads.decoding.engines.packing import PackedAttention, PackedLinear, can_pack, with_linears
 
 ROWS = [[4, 5, 6], [7], [8, 9, 10, 4, 4]]
 packs = pytest.mark.skipif(not can_pack(), reason="PyTorch has no packed linear layers on this processor")

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import LAW, SPECIAL, VOCABULARY, batch_of, sentences, tiny
-from manyheads.decoding.greedy import greedy_search
-from manyheads.decoding.sampling import Sampling, cut, sampler
+from manyheads.decoding.search.greedy import greedy_search
+from manyheads.decoding.search.sampling import Sampling, cut, sampler
 
 CPU = torch.device("cpu")
 ROWS = [[4, 5, 6], [7], [8, 9, 10, 4], [5, 5]]

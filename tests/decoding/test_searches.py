@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import LAW, SPECIAL, VOCABULARY, batch_of, rescore, sentences, tiny, words
-from manyheads.decoding.beam import beam_search
-from manyheads.decoding.constraints import Constraints
-from manyheads.decoding.greedy import greedy_search
-from manyheads.decoding.hypothesis import Hypothesis, Penalty, Special
-from manyheads.decoding.sampling import Sampling, sampler
+from manyheads.decoding.search.beam import beam_search
+from manyheads.decoding.search.constraints import Constraints
+from manyheads.decoding.search.greedy import greedy_search
+from manyheads.decoding.search.hypothesis import Hypothesis, Penalty, Special
+from manyheads.decoding.search.sampling import Sampling, sampler
 
 several = st.lists(sentences, min_size=1, max_size=4)
 alphas = st.sampled_from([0.0, 0.6, 1.5])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import LAW
-from manyheads.decoding.sentences import outline
+from manyheads.decoding.text.sentences import outline
 
 PROSE = st.text(alphabet="aB1é中。.!?…, \n\t\r\xa0\"“”»')Ж:", max_size=80)
 LANGUAGES = ["en", "de", "fr", "zh"]
@@ -115,7 +115,7 @@ def test_spaces_between_sentences_are_those_of_the_language_written(source, tran
 
 def test_one_sentence_needs_no_library_to_find_its_end():
     code = (
-        "import sys; from manyheads.decoding.sentences import outline; outline('One two.');"
+        "import sys; from manyheads.decoding.text.sentences import outline; outline('One two.');"
         "assert 'sentencex' not in sys.modules; outline('One. Two.'); assert 'sentencex' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

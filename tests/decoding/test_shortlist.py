@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from manyheads import Translator
-from manyheads.decoding.shortlist import Shortlist
+from manyheads.decoding.engines.shortlist import Shortlist
 from manyheads.errors import ManyheadsError
 
 DICTIONARY = {0: 7, 1: 5, 2: 6, 3: 4}  # source id → target id

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from manyheads.config.recipe import load_cut, parse_recipe
-from manyheads.data.files import data_folder
-from manyheads.data.tasks import task
+from manyheads.data.generated import task
+from manyheads.data.text.files import data_folder
 from manyheads.runs.folder import RunFolder
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "data.md").read_text(encoding="utf-8")

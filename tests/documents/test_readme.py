@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from manyheads.data.tasks import task
+from manyheads.data.generated import task
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

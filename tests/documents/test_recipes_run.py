@@ -10,7 +10,7 @@ import pytest
 from bert import PIECES, tiny_folder
 from manyheads.config.bert import BertRecipe
 from manyheads.config.recipe import load_any_recipe, load_recipe
-from manyheads.data.tasks import task
+from manyheads.data.generated import task
 from manyheads.decoding.translator import Translator
 from manyheads.encoding.bert import Bert
 from manyheads.exchange.bert import import_bert

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from manyheads.data.tasks import task
+from manyheads.data.generated import task
 from manyheads.runs.folder import RunFolder
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "translator.md").read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from manyheads import ManyheadsError, Translator
-from manyheads.data.pairs import Pair
+from manyheads.data.text.records import Pair
 from manyheads.exchange.ctranslate2 import PORTABLE, WHOLE, export_ctranslate2, model_parts, quantized
 from manyheads.exchange.tree import read_checked
 from manyheads.runs.folder import RunFolder

@@ -26,8 +26,8 @@ from manyheads.inspection.figures.smoothing import smoothed_target, smoothing_fi
 from manyheads.inspection.inspector import Inspector, position_table
 from manyheads.inspection.views import Everything
 from manyheads.runs.folder import RunFolder
-from manyheads.training.loss import smoothed_loss
-from manyheads.training.schedule import learning_rate
+from manyheads.tasks.loss import smoothed_loss
+from manyheads.training.optimisation.schedule import learning_rate
 from run_folders import make_run
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")

@@ -14,7 +14,7 @@ from manyheads.attention import dot_product
 from manyheads.attention.multi_head import MultiHeadAttention
 from manyheads.attention.recording import record_attention
 from manyheads.config.bert import BertSettings
-from manyheads.decoding.beam import beam_search
+from manyheads.decoding.search.beam import beam_search
 from manyheads.inspection.kinds import attention_names
 from manyheads.models.bert import BertInputs, BertModel
 from manyheads.models.interface import Tokens
@@ -151,8 +151,8 @@ decode = lambda: model.decode(source.ids, model.encode(source))
 profile("decoding", decode)
 found["without the recorder"] = "manyheads.attention.recording" not in sys.modules
 
-from manyheads.decoding.beam import beam_search
-from manyheads.decoding.hypothesis import Special
+from manyheads.decoding.search.beam import beam_search
+from manyheads.decoding.search.hypothesis import Special
 
 search = lambda: beam_search(model, source, special=Special(2, 3, 0), limits=[5, 5])
 profile("searching", search)

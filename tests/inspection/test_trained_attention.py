@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from babel.dates import format_date
 
-from manyheads.data.tasks.dates import split_of_day
+from manyheads.data.generated.dates import split_of_day
 from manyheads.inspection.alignment import align
 from manyheads.inspection.inspector import Inspector
 

@@ -9,7 +9,7 @@ from helpers import greatest_difference, stir
 from manyheads.attention.longformer import LongformerAttention
 from manyheads.config.bert import BertConfig, BertSettings
 from manyheads.config.messages import build
-from manyheads.data.wordpiece import FILE, WordPiece
+from manyheads.data.tokens.wordpiece import FILE, WordPiece
 from manyheads.encoding.bert import Bert
 from manyheads.errors import ManyheadsError
 from manyheads.models.bert import BertInputs, BertModel

@@ -22,7 +22,7 @@ from helpers import (
 from manyheads.attention.kernel import Sums
 from manyheads.attention.recording import record_attention
 from manyheads.config.recipe import build_recipe
-from manyheads.decoding.beam import beam_search
+from manyheads.decoding.search.beam import beam_search
 from manyheads.errors import ManyheadsError
 from manyheads.models.interface import Tokens
 from manyheads.models.transformer import Transformer

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from manyheads.data.tasks import task
+from manyheads.data.generated import task
 from manyheads.decoding.translator import Translator
 from manyheads.runs import shipped
 from run_folders import make_multilingual_run

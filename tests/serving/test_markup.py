@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import LAW
-from manyheads.decoding.sentences import outline
+from manyheads.decoding.text.sentences import outline
 from manyheads.serving.markup import Markup, read_pieces
 
 WORDS = st.text(alphabet="abcé中.! \n", max_size=12)

@@ -7,10 +7,10 @@ import torch
 from manyheads.config.recipe import build_recipe
 from manyheads.runs.folder import RunFolder
 from manyheads.runs.weights import read_weights, weights_bytes
-from manyheads.training.averaging import is_regular, mean_of_checkpoints, steps_to_average, steps_to_keep
-from manyheads.training.checkpoint import Progress, Snapshot, save_checkpoint, saved_steps
+from manyheads.training.optimisation.averaging import is_regular, mean_of_checkpoints, steps_to_average, steps_to_keep
 from manyheads.training.preparation import prepare
 from manyheads.training.progress import Reporter
+from manyheads.training.state.checkpoint import Progress, Snapshot, save_checkpoint, saved_steps
 from manyheads.training.trainer import Trainer
 
 

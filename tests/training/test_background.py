@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from manyheads.errors import ManyheadsError
-from manyheads.training.background import Background
+from manyheads.training.state.background import Background
 
 
 def test_it_does_not_hold_up_whoever_starts_it():

@@ -15,8 +15,8 @@ import yaml
 from bert import minilm
 from commands import laid_over
 from manyheads.config.recipe import load_any_recipe, parse_any_recipe
-from manyheads.data.bert_batches import BertBatch
-from manyheads.data.wordpiece import Rectangles
+from manyheads.data.batches.examples import BertBatch
+from manyheads.data.tokens.wordpiece import Rectangles
 from manyheads.encoding.bert import Bert
 from manyheads.errors import ManyheadsError
 from manyheads.exchange.bert import import_bert

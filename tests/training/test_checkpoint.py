@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from manyheads.errors import ManyheadsError
-from manyheads.training.checkpoint import (
+from manyheads.training.state.checkpoint import (
     MODEL,
     OPTIMISER,
     STATE,

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from manyheads.runs.weights import read_weights, shapes
-from manyheads.training.distributed import World, is_lost_peer
+from manyheads.training.machine.distributed import World, is_lost_peer
 
 STEPS = 50
 PATIENCE = 240  # seconds; two processes import everything twice

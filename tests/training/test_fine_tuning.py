@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from manyheads.config.recipe import load_recipe
-from manyheads.data.tasks import task
+from manyheads.data.generated import task
 from manyheads.decoding.translator import Translator
 from manyheads.runs.folder import RunFolder
 from manyheads.runs.loading import parameter_arrays

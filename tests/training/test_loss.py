@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from torch.utils.flop_counter import FlopCounterMode
 
 from helpers import LAW
-from manyheads.training import loss as losses
-from manyheads.training.loss import fused_loss, smoothed_loss
+from manyheads.tasks import loss as losses
+from manyheads.tasks.loss import fused_loss, smoothed_loss
 
 ROWS, WIDTH, CLASSES = 7, 5, 6
 

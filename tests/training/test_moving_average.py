@@ -12,7 +12,7 @@ import torch
 from helpers import stir, tiny_settings
 from manyheads.models.transformer import Transformer
 from manyheads.runs.weights import read_weights
-from manyheads.training.moving_average import MovingAverage
+from manyheads.training.optimisation.moving_average import MovingAverage
 
 AVERAGE = ("--set", "training.moving_average=0.8")
 

@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from helpers import SPECIAL, VOCABULARY, stir, tiny_settings
-from manyheads.data.batching import Batch
+from manyheads.data.batches.pairs import Batch
 from manyheads.models.interface import Tokens
 from manyheads.models.transformer import Transformer
-from manyheads.training.loss import smoothed_loss
+from manyheads.tasks.loss import smoothed_loss
 from manyheads.training.objectives import TensorBatch, TranslationObjective
 
 SOURCES = [[4, 5, 6, 3], [7, 3], [8, 9, 10, 4, 3], [5, 3]]

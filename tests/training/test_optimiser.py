@@ -9,9 +9,9 @@ from manyheads.config.schema import TrainingSettings
 from manyheads.errors import ManyheadsError
 from manyheads.models.transformer import Transformer
 from manyheads.runs.weights import Arrays, read_weights, weights_bytes
-from manyheads.training.muon import orthogonal
 from manyheads.training.objectives import TensorBatch, TranslationObjective
-from manyheads.training.optimiser import MOMENTS, make_optimiser, optimiser_arrays, restore_optimiser
+from manyheads.training.optimisation.muon import orthogonal
+from manyheads.training.optimisation.optimiser import MOMENTS, make_optimiser, optimiser_arrays, restore_optimiser
 
 SETTINGS = TrainingSettings(weight_decay=0.01)
 

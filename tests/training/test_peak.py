@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from manyheads.training import peak
-from manyheads.training.peak import matrix_product_peak
+from manyheads.training.machine import peak
+from manyheads.training.machine.peak import matrix_product_peak
 
 
 @pytest.fixture(autouse=True)

@@ -12,11 +12,11 @@ from manyheads.errors import ManyheadsError
 from manyheads.models.interface import Tokens
 from manyheads.models.transformer import Transformer
 from manyheads.processor import processor_flags
-from manyheads.training import precision
-from manyheads.training.loss import fused_loss, smoothed_loss
+from manyheads.tasks.loss import fused_loss, smoothed_loss
+from manyheads.training.machine import precision
+from manyheads.training.machine.precision import amx_is_unsafe, choose_precision
 from manyheads.training.objectives import TensorBatch, TranslationObjective
-from manyheads.training.optimiser import make_optimiser
-from manyheads.training.precision import amx_is_unsafe, choose_precision
+from manyheads.training.optimisation.optimiser import make_optimiser
 
 CPU, CUDA, MPS = torch.device("cpu"), torch.device("cuda"), torch.device("mps")
 

@@ -5,9 +5,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from manyheads.training import loss as losses
-from manyheads.training.loss import smoothed_loss
-from manyheads.training.r_drop import r_drop_loss
+from manyheads.tasks import loss as losses
+from manyheads.tasks.loss import smoothed_loss
+from manyheads.tasks.r_drop import r_drop_loss
 
 ROWS, WIDTH, CLASSES = 7, 5, 6
 TARGETS = torch.tensor([0, 5, 2, 2, 1, 5, 3])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from helpers import LAW
 from manyheads.config.schema import ScheduleSettings
-from manyheads.training.schedule import learning_rate
+from manyheads.training.optimisation.schedule import learning_rate
 
 KINDS = ["inverse_sqrt", "cosine", "linear", "constant"]
 

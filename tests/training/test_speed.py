@@ -2,8 +2,8 @@
 
 import pytest
 
-from manyheads.training import speed
-from manyheads.training.speed import Stopwatch
+from manyheads.training.machine import speed
+from manyheads.training.machine.speed import Stopwatch
 
 
 class Clock:

@@ -11,8 +11,8 @@ from manyheads.config.recipe import parse_recipe
 from manyheads.config.schema import Recipe
 from manyheads.errors import ManyheadsError
 from manyheads.runs.folder import RunFolder
-from manyheads.training.finishing import finishing_in, seconds_of, with_end, with_end_of
 from manyheads.training.preparation import Preparation, prepare
+from manyheads.training.state.finishing import finishing_in, seconds_of, with_end, with_end_of
 
 RECIPE = """
 data:

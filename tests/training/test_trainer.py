@@ -17,12 +17,12 @@ from manyheads.errors import ManyheadsError
 from manyheads.metrics.scores import Score
 from manyheads.runs.folder import RunFolder
 from manyheads.training import progress
-from manyheads.training.checkpoint import load_checkpoint
 from manyheads.training.learner import step_seed
 from manyheads.training.objectives import TensorBatch, TranslationObjective
+from manyheads.training.optimisation.schedule import learning_rate
 from manyheads.training.preparation import prepare
 from manyheads.training.progress import Reporter, duration
-from manyheads.training.schedule import learning_rate
+from manyheads.training.state.checkpoint import load_checkpoint
 from manyheads.training.trainer import Trainer
 from manyheads.training.validation import Findings, Validator
 

@@ -7,10 +7,10 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from helpers import SPECIAL, VOCABULARY, tiny_settings
 from manyheads.config.schema import ModelConfig
-from manyheads.data.batching import Batch
+from manyheads.data.batches.pairs import Batch
 from manyheads.models.builder import build_model
+from manyheads.training.machine.utilisation import BatchFlops
 from manyheads.training.objectives import TensorBatch, TranslationObjective
-from manyheads.training.utilisation import BatchFlops
 
 
 def batch_of(source_lengths: list[int], target_lengths: list[int]) -> Batch:

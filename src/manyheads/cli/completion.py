@@ -42,7 +42,7 @@ def languages(ctx: typer.Context, incomplete: str) -> list[str]:
 
 def corpora(incomplete: str) -> list[tuple[str, str]]:
     """Offer the public corpora."""
-    from manyheads.data.catalogue import CATALOGUE
+    from manyheads.data.public.catalogue import CATALOGUE
 
     return [(corpus.name, corpus.description) for corpus in CATALOGUE]
 
@@ -58,14 +58,14 @@ def metrics(incomplete: str) -> list[str]:
 
 def engines(incomplete: str) -> list[str]:
     """Offer the engines."""
-    from manyheads.decoding.engines import ENGINES
+    from manyheads.decoding.engines.choice import ENGINES
 
     return list(ENGINES)
 
 
 def precisions(incomplete: str) -> list[str]:
     """Offer the precisions."""
-    from manyheads.decoding.engines import PRECISIONS
+    from manyheads.decoding.engines.choice import PRECISIONS
 
     return list(PRECISIONS)
 

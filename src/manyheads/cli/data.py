@@ -15,9 +15,9 @@ from manyheads.cli.lexicon import lexicon
 from manyheads.cli.options import AsJson
 
 if TYPE_CHECKING:
-    from manyheads.data.cutting import Portion
-    from manyheads.data.download import FileProgress
-    from manyheads.data.pairs import Pair
+    from manyheads.data.cleaning.cutting import Portion
+    from manyheads.data.public.download import FileProgress
+    from manyheads.data.text.records import Pair
 
 app = typer.Typer(
     name="data",
@@ -33,7 +33,7 @@ WIDE = 200  # columns
 @app.command("list")
 def list_corpora(as_json: AsJson = False) -> None:
     """Show the public corpora that the catalogue knows, with their size and licence."""
-    from manyheads.data.catalogue import CATALOGUE
+    from manyheads.data.public.catalogue import CATALOGUE
 
     if as_json:
         import json
@@ -76,8 +76,8 @@ def get_corpus(
     as_json: AsJson = False,
 ) -> None:
     """Put a corpus into the data folder, every file verified; what is right already is not fetched again."""
-    from manyheads.data.catalogue import find
-    from manyheads.data.download import get
+    from manyheads.data.public.catalogue import find
+    from manyheads.data.public.download import get
 
     corpus = find(name)
     with _progress_bar() as progress:
@@ -118,8 +118,8 @@ def check_corpus(
     """Look for faulty pairs: not translated, in a wrong language, badly encoded, with other numbers and so on."""
     from manyheads.config.data import CorpusSettings
     from manyheads.config.messages import build
-    from manyheads.data.checking import Limits, Report, check
-    from manyheads.data.corpora import open_corpus
+    from manyheads.data.cleaning.checking import Limits, Report, check
+    from manyheads.data.text.corpora import open_corpus
 
     given = {"source": source, "target": target, "pairs": pairs}
     corpus = open_corpus(build(CorpusSettings, given, origin="the corpus"), split="train", lenient=True)
@@ -148,7 +148,7 @@ def check_corpus(
 
 def _clean_files(prefix: str, inputs: Iterable[str], *, force: bool) -> list[Path]:
     """Return the files for the two sides; never one that is being read, and one that exists only with consent."""
-    from manyheads.data.files import text_files
+    from manyheads.data.text.files import text_files
     from manyheads.errors import ManyheadsError
 
     read = {file.resolve() for path in inputs for file in text_files(path, role="corpus")}
@@ -200,8 +200,8 @@ def cut_corpora(
     import json
 
     from manyheads.config.recipe import load_cut
-    from manyheads.data.cutting import cut_corpora
-    from manyheads.data.pairs import write_columns
+    from manyheads.data.cleaning.cutting import cut_corpora
+    from manyheads.data.text.records import write_columns
     from manyheads.runs.atomic import fresh_folder
 
     settings = load_cut(cut)
@@ -229,7 +229,7 @@ def _show_dropped(portions: Sequence[Portion]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from manyheads.data.cutting import REASONS
+    from manyheads.data.cleaning.cutting import REASONS
 
     dropped = {portion.label: portion.report()["dropped"] for portion in portions}
     reasons = [reason for reason in REASONS if any(reason in counts for counts in dropped.values())]

@@ -81,7 +81,7 @@ def evaluate(
     Of a BERT, the labels or answers it gives to the texts in --pairs, or to those of a generated task.
     """
     from manyheads.cli.scoring import Scoring
-    from manyheads.data.corpora import open_corpus
+    from manyheads.data.text.corpora import open_corpus
     from manyheads.runs.folder import RunFolder
 
     output_file(save, inputs=(source, target, pairs), overwrite=overwrite)

@@ -21,7 +21,7 @@ class BertFindings(NamedTuple):
 
 def evaluate_bert(run: RunFolder, *, file: str | None, task: str | None, count: int, device: str) -> BertFindings:
     """Ask a BERT for the labels or answers of test examples, and score them."""
-    from manyheads.data.examples import read_examples
+    from manyheads.data.text.examples import read_examples
     from manyheads.encoding.bert import Bert
     from manyheads.encoding.measuring import outputs_of, scores_of
 

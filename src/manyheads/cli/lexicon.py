@@ -23,8 +23,8 @@ def lexicon(
 ) -> None:
     """Learn which words translate each other, for `data.modify.tags` and `.terms` in a recipe."""
     from manyheads.config.data import CorpusSettings
-    from manyheads.data.corpora import open_corpus
-    from manyheads.data.word_translations import learn_lexicon
+    from manyheads.data.lexicons.word_translations import learn_lexicon
+    from manyheads.data.text.corpora import open_corpus
     from manyheads.runs.atomic import write_file
 
     output_file(out, inputs=pairs, overwrite=overwrite)

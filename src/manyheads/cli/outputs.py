@@ -38,7 +38,7 @@ def output_file(path: Path | None, *, inputs: Iterable[Path | str | None] = (), 
 
 def _reads(given: Path | str, path: Path) -> bool:
     """Whether an input is this file or a folder with it, by whatever name or link."""
-    from manyheads.data.files import resolve
+    from manyheads.data.text.files import resolve
 
     place = resolve(str(given))
     files = place.iterdir() if place.is_dir() else [place]

@@ -25,7 +25,7 @@ def score(
     import json
 
     from manyheads.config.data import CorpusSettings
-    from manyheads.data.corpora import open_corpus
+    from manyheads.data.text.corpora import open_corpus
     from manyheads.decoding.translator import Translator
 
     pairs = list(open_corpus(CorpusSettings(source=str(source), target=str(target)), split="test").pairs())

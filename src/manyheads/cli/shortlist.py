@@ -25,8 +25,8 @@ def shortlist(
     """Learn a vocabulary shortlist from the run's training data, by IBM Model 1."""
     from itertools import islice
 
-    from manyheads.data.corpora import open_corpus
-    from manyheads.decoding.shortlist import PAIRS, Shortlist
+    from manyheads.data.text.corpora import open_corpus
+    from manyheads.decoding.engines.shortlist import PAIRS, Shortlist
     from manyheads.runs.folder import RunFolder
 
     opened = RunFolder.open(run)

@@ -115,7 +115,7 @@ def existing(argument: str) -> Path | None:
     """Return the file or folder that an argument is the name of, if there is one; `.`, `..` and `/` count as texts."""
     if not argument.strip("./"):
         return None
-    from manyheads.data.files import resolve
+    from manyheads.data.text.files import resolve
 
     try:
         place = resolve(argument)
@@ -150,7 +150,7 @@ def _file(name: str) -> Source:
 
 def _file_chunks(name: str) -> Iterator[list[str]]:
     """Yield the lines of a file (also .gz), ended by newlines alone, many at a time."""
-    from manyheads.data.files import read_lines, text_files
+    from manyheads.data.text.files import read_lines, text_files
 
     lines = (line for path in text_files(name, role="texts") for line in read_lines(path))
     while chunk := list(islice(lines, FILE_LINES)):

@@ -86,7 +86,7 @@ def train(
     from manyheads.memory import keep_freed_memory
     from manyheads.runs.claim import claimed
     from manyheads.runs.loading import choose_device
-    from manyheads.training.distributed import World
+    from manyheads.training.machine.distributed import World
     from manyheads.training.progress import Reporter
     from manyheads.training.trainer import Trainer, thread_count
 
@@ -109,7 +109,7 @@ def train(
 def _with_end(recipe: AnyRecipe, run: RunFolder, finish_in: str | None) -> AnyRecipe:
     """Return the recipe with the end that was fixed for the run before, or is to be fixed now."""
     from manyheads.config.schema import Recipe
-    from manyheads.training.finishing import finishing_in, seconds_of, with_end_of
+    from manyheads.training.state.finishing import finishing_in, seconds_of, with_end_of
 
     if not isinstance(recipe, Recipe):
         if finish_in is not None:

@@ -86,7 +86,7 @@ def refuse_text(path: Path) -> None:
     """Refuse a file to learn from where a recipe belongs, before all of it is read as YAML."""
     if path.suffix in (".yaml", ".yml", ".json") or not path.is_file():
         return
-    from manyheads.data.files import read_lines
+    from manyheads.data.text.files import read_lines
 
     beginning = list(islice(read_lines(path, lenient=True), BEGINNING))
     if any(map(_DATA.match, beginning)):

@@ -115,7 +115,7 @@ def _aligned(translator: Translator, sentence: Translation) -> Alignment:
     """Return how the best output for a sentence is aligned; what has no letters is what it was, word by word."""
     import numpy as np
 
-    from manyheads.data.tokenizers import SPACE
+    from manyheads.data.tokens.tokenizers import SPACE
     from manyheads.inspection.alignment import END, Alignment
 
     best = sentence.candidates[0] if sentence.candidates else None

@@ -44,12 +44,12 @@ def _open_files(recipe: AnyRecipe) -> None:
     from manyheads.config.schema import Recipe
 
     if not isinstance(recipe, Recipe):
-        from manyheads.data.examples import read_examples
+        from manyheads.data.text.examples import read_examples
 
         read_examples(recipe.data.train, recipe.task, split="train")
         read_examples(recipe.data.valid, recipe.task, split="valid")
         return
-    from manyheads.data.corpora import open_corpus
+    from manyheads.data.text.corpora import open_corpus
 
     for corpus in recipe.data.corpora:
         open_corpus(corpus, split="train")

@@ -65,7 +65,7 @@ class ExamplesSettings(Settings):
     """Where examples come from: a file, or a generated task.
 
     A path is relative to the current folder, or to the data folder (`MANYHEADS_DATA`, or ./data) if it starts with
-    `data:`; .gz is unpacked. What a line holds depends on the recipe's task: data/examples.py has the table.
+    `data:`; .gz is unpacked. What a line holds depends on the recipe's task: data/text/examples.py has the table.
     """
 
     file: str | None = Field(None, description="A file with one example per line: TSV, JSONL or plain text.")

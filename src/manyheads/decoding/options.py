@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, Self, get_args
 
 from manyheads.config.schema import Recipe
-from manyheads.decoding.hypothesis import Penalty, PenaltyForm
+from manyheads.decoding.search.hypothesis import Penalty, PenaltyForm
 from manyheads.errors import ManyheadsError, did_you_mean
 
 

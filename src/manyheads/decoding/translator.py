@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, overload
 
-from manyheads.data.tokenizers import Tokenizers
-from manyheads.decoding.engines import Engine, open_engine
-from manyheads.decoding.hypothesis import Hypothesis
-from manyheads.decoding.languages import Languages
+from manyheads.data.tokens.tokenizers import Tokenizers
+from manyheads.decoding.engines.choice import Engine, open_engine
 from manyheads.decoding.options import TranslationOptions
-from manyheads.decoding.sentences import Outline
-from manyheads.decoding.splitting import Splitter
+from manyheads.decoding.search.hypothesis import Hypothesis
+from manyheads.decoding.text.languages import Languages
+from manyheads.decoding.text.sentences import Outline
+from manyheads.decoding.text.splitting import Splitter
 from manyheads.errors import ManyheadsError
 from manyheads.processor import usable_cores
 from manyheads.runs.folder import RunFolder

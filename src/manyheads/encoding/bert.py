@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from manyheads.config.bert import BertConfig, BertTask
-from manyheads.data.wordpiece import Row, Text, WordPiece
+from manyheads.data.tokens.wordpiece import Row, Text, WordPiece
 from manyheads.errors import ManyheadsError
 from manyheads.exchange.bert import is_hugging_face, read_bert
 from manyheads.models.bert import BertInputs, BertModel

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from manyheads.config.bert import BertTask
-from manyheads.data.example import Example
+from manyheads.data.text.records import Example
 from manyheads.encoding.bert import Bert
 from manyheads.metrics.answers import answer_f1, exact_answers
 from manyheads.metrics.scores import Score

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from manyheads.config.bert import BertConfig, BertSettings
 from manyheads.config.messages import build
-from manyheads.data.wordpiece import FILE, FIRST, MASK, PAD, SEPARATOR, UNKNOWN, WordPiece
+from manyheads.data.tokens.wordpiece import FILE, FIRST, MASK, PAD, SEPARATOR, UNKNOWN, WordPiece
 from manyheads.errors import ManyheadsError
 from manyheads.runs.atomic import new_folder
 from manyheads.runs.card import text_of

@@ -10,8 +10,8 @@ from typing import Any
 from manyheads.config.messages import build
 from manyheads.config.recipe import recipe_text
 from manyheads.config.schema import ModelConfig, Recipe
-from manyheads.data.sentencepiece_model import ModelType, model_type
-from manyheads.data.tokenizers import Tokenizer, Tokenizers
+from manyheads.data.tokens.sentencepiece_model import ModelType, model_type
+from manyheads.data.tokens.tokenizers import Tokenizer, Tokenizers
 from manyheads.errors import ManyheadsError
 from manyheads.exchange.marian import POSITIONS, from_marian, marian_settings, obstacles, settings_from, to_marian
 from manyheads.exchange.marian_tokenizer import MarianTokens, tokenizer_files

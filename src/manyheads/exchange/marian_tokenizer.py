@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from manyheads.config.schema import ModelConfig
-from manyheads.data.sentencepiece_model import (
+from manyheads.data.tokens.sentencepiece_model import (
     ModelType,
     Piece,
     PieceType,
@@ -29,7 +29,7 @@ from manyheads.data.sentencepiece_model import (
     read_pieces,
     with_pieces,
 )
-from manyheads.data.tokenizers import BEYOND, Tokenizer, Tokenizers, tag_piece
+from manyheads.data.tokens.tokenizers import BEYOND, Tokenizer, Tokenizers, tag_piece
 from manyheads.errors import ManyheadsError
 
 # The score of a piece that an import added; SentencePiece never looks at it, and an export leaves such pieces out.

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from manyheads.data.tokenizers import SPACE
+from manyheads.data.tokens.tokenizers import SPACE
 from manyheads.errors import ManyheadsError
 from manyheads.inspection.views import Array, Everything, place_of, rounded
 

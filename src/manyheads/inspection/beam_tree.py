@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from torch import Tensor
 
-from manyheads.decoding.hypothesis import Hypothesis
+from manyheads.decoding.search.hypothesis import Hypothesis
 from manyheads.inspection.views import rounded
 
 Fate = Literal["kept", "dropped", "finished", "best"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from manyheads.data.tokenizers import SPACE
+from manyheads.data.tokens.tokenizers import SPACE
 from manyheads.inspection.alignment import Alignment
 from manyheads.inspection.beam_tree import BeamTree, Node
 from manyheads.inspection.steps import Done, Step

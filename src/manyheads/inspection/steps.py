@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from manyheads.attention.recording import record_attention
-from manyheads.data.tokenizers import Tokenizer
-from manyheads.decoding.constraints import Constraints
-from manyheads.decoding.hypothesis import Special
+from manyheads.data.tokens.tokenizers import Tokenizer
+from manyheads.decoding.search.constraints import Constraints
+from manyheads.decoding.search.hypothesis import Special
 from manyheads.inspection.kinds import attention_names
 from manyheads.inspection.views import Array, rounded
 from manyheads.models.interface import SequenceToSequence, Tokens

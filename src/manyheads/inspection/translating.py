@@ -10,13 +10,13 @@ import torch
 from torch import Tensor
 
 from manyheads.attention.recording import record_attention
-from manyheads.decoding.beam import beam_search
-from manyheads.decoding.constraints import Constraints
-from manyheads.decoding.engines import torch_engine
-from manyheads.decoding.hypothesis import Hypothesis, make_hypothesis
-from manyheads.decoding.languages import Languages
+from manyheads.decoding.engines.choice import torch_engine
 from manyheads.decoding.options import TranslationOptions
-from manyheads.decoding.splitting import Splitter
+from manyheads.decoding.search.beam import beam_search
+from manyheads.decoding.search.constraints import Constraints
+from manyheads.decoding.search.hypothesis import Hypothesis, make_hypothesis
+from manyheads.decoding.text.languages import Languages
+from manyheads.decoding.text.splitting import Splitter
 from manyheads.errors import ManyheadsError
 from manyheads.inspection.beam_tree import BeamTree, BeamWatcher, Leaf
 from manyheads.inspection.kinds import Kind, attention_names

@@ -27,7 +27,7 @@ from manyheads.config.bert import BertConfig
 from manyheads.config.messages import explain
 from manyheads.config.recipe import AnyRecipe, load_any_recipe, load_recipe, recipe_text
 from manyheads.config.schema import ModelConfig, Recipe
-from manyheads.data.tokenizers import Tokenizers
+from manyheads.data.tokens.tokenizers import Tokenizers
 from manyheads.errors import ManyheadsError
 from manyheads.runs.atomic import explained, leftovers, new_folder, remove_folder, remove_leftovers, write_file
 from manyheads.runs.shipped import find_run

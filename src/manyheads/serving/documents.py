@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from manyheads.decoding.sentences import Outline
+from manyheads.decoding.text.sentences import Outline
 
 
 class Document(Protocol):

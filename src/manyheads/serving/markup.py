@@ -21,7 +21,7 @@ from itertools import accumulate, groupby, pairwise, takewhile
 from operator import itemgetter
 from typing import Literal
 
-from manyheads.decoding.sentences import Outline
+from manyheads.decoding.text.sentences import Outline
 
 
 def _names(text: str) -> frozenset[str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from manyheads.data.detection import Detection, Detector, likely
+from manyheads.data.text.detection import Detection, Detector, likely
 from manyheads.decoding.translator import Translation, combined
 from manyheads.serving.admission import Admission
 from manyheads.serving.directions import Direction, Directions, language_name

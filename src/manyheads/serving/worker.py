@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from manyheads.decoding.sentences import Outline
-from manyheads.decoding.splitting import split
+from manyheads.decoding.text.sentences import Outline
+from manyheads.decoding.text.splitting import split
 from manyheads.decoding.translator import Translation, Translator
 from manyheads.errors import ManyheadsError
 from manyheads.serving.batcher import Batcher

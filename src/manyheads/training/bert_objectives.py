@@ -8,9 +8,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from manyheads.data.bert_batches import NOTHING, BertBatch
+from manyheads.data.batches.examples import NOTHING, BertBatch
 from manyheads.models.bert import BertInputs, BertModel
-from manyheads.training.loss import fused_loss, smoothed_loss
+from manyheads.tasks.loss import fused_loss, smoothed_loss
 from manyheads.training.objectives import Objective
 
 

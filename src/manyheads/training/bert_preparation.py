@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from manyheads.config.bert import BertConfig, BertRecipe, BertSettings
-from manyheads.data.bert_batches import (
+from manyheads.data.batches.examples import (
     BertBatch,
     BertBatches,
     Layout,
@@ -24,9 +24,9 @@ from manyheads.data.bert_batches import (
     plain_layout,
     unlabelled,
 )
-from manyheads.data.example import Example
-from manyheads.data.examples import origin_of, read_examples
-from manyheads.data.wordpiece import FILE, FIRST, MASK, PAD, SEPARATOR, UNKNOWN, WordPiece
+from manyheads.data.text.examples import origin_of, read_examples
+from manyheads.data.text.records import Example
+from manyheads.data.tokens.wordpiece import FILE, FIRST, MASK, PAD, SEPARATOR, UNKNOWN, WordPiece
 from manyheads.encoding.bert import Bert
 from manyheads.errors import ManyheadsError
 from manyheads.models.bert import BertModel
@@ -41,7 +41,7 @@ from manyheads.training.bert_objectives import (
     QuestionAnsweringObjective,
 )
 from manyheads.training.bert_validation import BertValidator
-from manyheads.training.utilisation import OPERATIONS, PASSES
+from manyheads.training.machine.utilisation import OPERATIONS, PASSES
 
 Tell = Callable[[str], None]
 

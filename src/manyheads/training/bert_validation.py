@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from manyheads.config.bert import METRICS, BertRecipe
-from manyheads.data.bert_batches import BertBatches, Task
+from manyheads.data.batches.examples import BertBatches, Task
 from manyheads.encoding.bert import Bert
 from manyheads.encoding.measuring import outputs_of, scores_of
 from manyheads.metrics.scores import Score

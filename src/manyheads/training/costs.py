@@ -17,11 +17,11 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from manyheads.config.data import TokenizerKind
 from manyheads.config.schema import ModelConfig, Recipe
-from manyheads.data.tokenizers import DEFAULT_VOCABULARY
+from manyheads.data.tokens.tokenizers import DEFAULT_VOCABULARY
 from manyheads.models.builder import build_model
 from manyheads.models.interface import Tokens
+from manyheads.training.machine.peak import matrix_product_peak
 from manyheads.training.objectives import TensorBatch, TranslationObjective
-from manyheads.training.peak import matrix_product_peak
 
 SENTENCE = 32  # tokens on either side of the sentences that the cost is counted for
 BYTES = 4  # of a float32

@@ -16,8 +16,8 @@ from manyheads.config.messages import build
 from manyheads.config.recipe import AnyRecipe, build_recipe, load_any_recipe, merged, parse_change, recipe_values
 from manyheads.config.schema import Recipe
 from manyheads.config.values import LONGEST_NAME, plain_name
-from manyheads.data.corpora import open_corpus
-from manyheads.data.files import resolve
+from manyheads.data.text.corpora import open_corpus
+from manyheads.data.text.files import resolve
 from manyheads.errors import ManyheadsError
 from manyheads.metrics.segmentation import SAMPLE, segmentation, target_language
 from manyheads.runs.folder import RunFolder

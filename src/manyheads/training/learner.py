@@ -17,12 +17,12 @@ from manyheads.attention.mechanism import Mechanism
 from manyheads.runs.loading import fill_parameters, parameter_arrays, whole
 from manyheads.runs.weights import Arrays
 from manyheads.training.assignment import Assignment
-from manyheads.training.checkpoint import Checkpoint, Snapshot
-from manyheads.training.distributed import World
-from manyheads.training.moving_average import MovingAverage
-from manyheads.training.optimiser import make_optimiser, optimiser_arrays, restore_optimiser
-from manyheads.training.precision import choose_precision
-from manyheads.training.schedule import learning_rate
+from manyheads.training.machine.distributed import World
+from manyheads.training.machine.precision import choose_precision
+from manyheads.training.optimisation.moving_average import MovingAverage
+from manyheads.training.optimisation.optimiser import make_optimiser, optimiser_arrays, restore_optimiser
+from manyheads.training.optimisation.schedule import learning_rate
+from manyheads.training.state.checkpoint import Checkpoint, Snapshot
 
 
 class Update(NamedTuple):
@@ -62,7 +62,7 @@ class Learner:
             self.objective.compile_stacks()
         self._together: torch.nn.Module = self.objective
         if world.size > 1:
-            from manyheads.training.parallel import spread
+            from manyheads.training.machine.parallel import spread
 
             self._together = spread(self.objective, world, settings.sharding)
         self.optimiser = make_optimiser(model, settings, factors=self.precision.dtype)
@@ -107,7 +107,7 @@ class Learner:
         """Average the gradients of this block with the other processes', if there are any and it is wanted."""
         if self.world.size == 1:
             return nullcontext()
-        from manyheads.training.parallel import exchange
+        from manyheads.training.machine.parallel import exchange
 
         return exchange(self._together, wanted=wanted)
 

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple, Self
 import torch
 from torch import Tensor, nn
 
-from manyheads.data.batching import Batch
+from manyheads.data.batches.pairs import Batch
 from manyheads.models.interface import SequenceToSequence, Tokens
-from manyheads.training.loss import fused_loss
-from manyheads.training.r_drop import r_drop_loss
+from manyheads.tasks.loss import fused_loss
+from manyheads.tasks.r_drop import r_drop_loss
 
 
 class TensorBatch(NamedTuple):
@@ -66,7 +66,7 @@ class Objective(nn.Module, ABC):
 class TranslationObjective(Objective):
     """Teacher forcing: every target position at once predicts its token from the source and the true past.
 
-    With `r_drop` above 0 a batch is seen twice while training, and its loss is that of `training/r_drop.py`.
+    With `r_drop` above 0 a batch is seen twice while training, and its loss is that of `tasks/r_drop.py`.
     """
 
     model: SequenceToSequence

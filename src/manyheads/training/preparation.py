@@ -17,16 +17,16 @@ from torch import nn
 
 from manyheads.config.data import CorpusSettings, DataSettings
 from manyheads.config.schema import ModelConfig, Recipe
-from manyheads.data.batching import Batch, Batches, SpecialTokens
-from manyheads.data.corpora import Corpus, Part, Weighted, Without, open_corpus, tagged, together
-from manyheads.data.files import resolve
-from manyheads.data.mixture import Mixture, Rows
+from manyheads.data.batches.mixture import Mixture, Rows
+from manyheads.data.batches.pairs import Batch, Batches, SpecialTokens
+from manyheads.data.batches.store import Side, Store, open_store
 from manyheads.data.modifiers.joining import MEAN, SMALLEST, Joined
 from manyheads.data.modifiers.reading import modification
-from manyheads.data.pairs import Pair
-from manyheads.data.store import Side, Store, open_store
-from manyheads.data.subword_sampling import resampling
-from manyheads.data.tokenizers import (
+from manyheads.data.text.corpora import Corpus, Part, Weighted, Without, open_corpus, tagged, together
+from manyheads.data.text.files import resolve
+from manyheads.data.text.records import Pair
+from manyheads.data.tokens.subword_sampling import resampling
+from manyheads.data.tokens.tokenizers import (
     END,
     PAD,
     START,
@@ -37,8 +37,8 @@ from manyheads.data.tokenizers import (
     tag_piece,
     train_tokenizers,
 )
+from manyheads.decoding.engines.torch import TorchEngine
 from manyheads.decoding.options import TranslationOptions
-from manyheads.decoding.torch_engine import TorchEngine
 from manyheads.decoding.translator import Translator
 from manyheads.errors import ManyheadsError
 from manyheads.exchange.vectors import load_vectors
@@ -48,8 +48,8 @@ from manyheads.models.transformer import Transformer
 from manyheads.runs.folder import RunFolder
 from manyheads.runs.loading import fill_parameters
 from manyheads.runs.weights import read_weights
+from manyheads.training.machine.utilisation import BatchFlops
 from manyheads.training.objectives import TranslationObjective
-from manyheads.training.utilisation import BatchFlops
 from manyheads.training.validation import Validator
 
 Tell = Callable[[str], None]

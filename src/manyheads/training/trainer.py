@@ -23,9 +23,14 @@ from manyheads.processor import usable_cores
 from manyheads.runs.card import versions
 from manyheads.runs.loading import fill_parameters
 from manyheads.training.assignment import Assignment
-from manyheads.training.averaging import mean_of_checkpoints, steps_to_average, steps_to_keep
-from manyheads.training.background import Background
-from manyheads.training.checkpoint import (
+from manyheads.training.learner import Learner, NotFiniteError, Update
+from manyheads.training.lookahead import Lookahead
+from manyheads.training.machine.distributed import World, is_lost_peer
+from manyheads.training.machine.speed import Stopwatch
+from manyheads.training.optimisation.averaging import mean_of_checkpoints, steps_to_average, steps_to_keep
+from manyheads.training.progress import Reporter, duration
+from manyheads.training.state.background import Background
+from manyheads.training.state.checkpoint import (
     Progress,
     Snapshot,
     newest_checkpoint,
@@ -33,13 +38,8 @@ from manyheads.training.checkpoint import (
     save_checkpoint,
     saved_steps,
 )
-from manyheads.training.distributed import World, is_lost_peer
-from manyheads.training.journal import Journal
-from manyheads.training.learner import Learner, NotFiniteError, Update
-from manyheads.training.lookahead import Lookahead
-from manyheads.training.progress import Reporter, duration
-from manyheads.training.publishing import Publisher
-from manyheads.training.speed import Stopwatch
+from manyheads.training.state.journal import Journal
+from manyheads.training.state.publishing import Publisher
 from manyheads.training.validation import Findings
 
 Outcome = Literal["finished", "stopped early", "interrupted", "out of time", "nothing to do"]

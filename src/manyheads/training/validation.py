@@ -9,8 +9,8 @@ import torch
 
 from manyheads.config.schema import Recipe
 from manyheads.config.values import Metric
-from manyheads.data.batching import Batches
-from manyheads.data.pairs import Pair
+from manyheads.data.batches.pairs import Batches
+from manyheads.data.text.records import Pair
 from manyheads.decoding.translator import Translator
 from manyheads.metrics.scores import Scale, Score, answers_of, companions, measure
 from manyheads.metrics.segmentation import bleu_tokenizer, target_language

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from random import Random
 
-from manyheads.data.pairs import Pair
+from manyheads.data.text.records import Pair
 
 SPELLED_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ß": "ss", "ẞ": "SS"})
 LIGATURES = str.maketrans({"œ": "oe", "Œ": "Oe", "æ": "ae", "Æ": "Ae", "ø": "o", "Ø": "O", "ß": "ss", "ẞ": "SS"})

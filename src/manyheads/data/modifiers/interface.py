@@ -7,8 +7,8 @@ from random import Random
 from typing import Protocol
 
 from manyheads.config.symbols import SYMBOL
-from manyheads.data.lexicon import Lexicon, Link
-from manyheads.data.pairs import Pair
+from manyheads.data.lexicons.lexicon import Lexicon, Link
+from manyheads.data.text.records import Pair
 
 
 class Modifier(Protocol):

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from manyheads.data.mixture import Rows
-from manyheads.data.rectangles import Rectangle, rectangle, unpadded
-from manyheads.data.spacing import WITHOUT_SPACES
-from manyheads.data.store import Side, Tally
-from manyheads.data.tokenizers import END, Tokenizer, Tokenizers
+from manyheads.data.batches.mixture import Rows
+from manyheads.data.batches.rectangles import Rectangle, rectangle, unpadded
+from manyheads.data.batches.store import Side, Tally
+from manyheads.data.text.spacing import WITHOUT_SPACES
+from manyheads.data.tokens.tokenizers import END, Tokenizer, Tokenizers
 
 MEAN = 2.5  # pairs of a group
 SMALLEST = 5  # pairs that a corpus must have

@@ -6,7 +6,7 @@ import re
 from random import Random
 
 from manyheads.data.modifiers.interface import outside_symbols
-from manyheads.data.pairs import Pair
+from manyheads.data.text.records import Pair
 
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 

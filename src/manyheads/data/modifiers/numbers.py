@@ -7,7 +7,7 @@ from collections import Counter
 from random import Random
 
 from manyheads.data.modifiers.interface import outside_symbols
-from manyheads.data.pairs import Pair
+from manyheads.data.text.records import Pair
 
 NUMBER = re.compile(r"(?<![\w.,])\d{2,}(?![\w]|[.,]\d)", re.ASCII)  # alone, not a part of 1,000.5 or of a name
 SPACE_BEFORE = re.compile(r"\d[\s\u00a0\u202f]$")  # 1 000: the second half of a number

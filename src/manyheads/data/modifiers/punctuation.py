@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from manyheads.data.pairs import Pair
+from manyheads.data.text.records import Pair
 
 FINAL = ".!?。！？…"
 

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from manyheads.config.data import CorpusSettings
 from manyheads.config.modify import ModifySettings
-from manyheads.data.files import resolve
-from manyheads.data.lexicon import Lexicon
+from manyheads.data.batches.rectangles import Rectangle, rectangle, unpadded
+from manyheads.data.lexicons.lexicon import Lexicon
 from manyheads.data.modifiers.accents import without_accents
 from manyheads.data.modifiers.interface import Modifier
 from manyheads.data.modifiers.letter_case import title_case, upper_case
@@ -32,9 +32,9 @@ from manyheads.data.modifiers.punctuation import without_final_punctuation
 from manyheads.data.modifiers.tags import with_tags
 from manyheads.data.modifiers.terms import with_term_hint
 from manyheads.data.modifiers.typos import with_typos
-from manyheads.data.pairs import Pair
-from manyheads.data.rectangles import Rectangle, rectangle, unpadded
-from manyheads.data.tokenizers import END, UNKNOWN, Tokenizers
+from manyheads.data.text.files import resolve
+from manyheads.data.text.records import Pair
+from manyheads.data.tokens.tokenizers import END, UNKNOWN, Tokenizers
 
 
 class Step(NamedTuple):

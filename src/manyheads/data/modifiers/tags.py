@@ -5,9 +5,9 @@ from __future__ import annotations
 from random import Random
 
 from manyheads.config.symbols import CLOSINGS, OPENINGS
-from manyheads.data.lexicon import Lexicon, Link
+from manyheads.data.lexicons.lexicon import Lexicon, Link
 from manyheads.data.modifiers.interface import free_links
-from manyheads.data.pairs import Pair
+from manyheads.data.text.records import Pair
 
 LONGEST = 3  # words inside a tag
 MOST = 2  # tags in a pair

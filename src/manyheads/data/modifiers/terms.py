@@ -10,9 +10,9 @@ from __future__ import annotations
 from random import Random
 
 from manyheads.config.symbols import MEANS, TERM, TERM_END
-from manyheads.data.lexicon import Lexicon
+from manyheads.data.lexicons.lexicon import Lexicon
 from manyheads.data.modifiers.interface import free_links
-from manyheads.data.pairs import Pair
+from manyheads.data.text.records import Pair
 
 FOREIGN = 0.2  # share of hints with another word than the corpus has
 

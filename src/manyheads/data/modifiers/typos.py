@@ -6,7 +6,7 @@ import re
 from random import Random
 
 from manyheads.data.modifiers.interface import outside_symbols
-from manyheads.data.pairs import Pair
+from manyheads.data.text.records import Pair
 
 ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")  # the layouts of the Latin alphabet differ in a few keys only
 EVERY = 8  # words, on average, have one error

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyheads.data.tokenizers import SPACE
+from manyheads.data.tokens.tokenizers import SPACE
 from manyheads.errors import ManyheadsError
 from manyheads.inspection.figures.fonts import families_for
 from manyheads.runs.atomic import write_file

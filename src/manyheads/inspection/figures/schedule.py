@@ -8,7 +8,7 @@ import numpy as np
 
 from manyheads.config.schema import TrainingSettings
 from manyheads.inspection.figures.canvas import INK, drawing, new_figure
-from manyheads.training.schedule import learning_rate
+from manyheads.training.optimisation.schedule import learning_rate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

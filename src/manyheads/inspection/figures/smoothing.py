@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from manyheads.inspection.figures.canvas import INK, drawing, matrix, new_figure
-from manyheads.training.loss import loss_and_difference, smoothed_loss
+from manyheads.tasks.loss import loss_and_difference, smoothed_loss
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,0 +1,53 @@
+"""Generated data: tasks whose examples need no download and whose answers are known to be right.
+
+>>> for source, target in task("addition", max_digits=3).pairs("test", count=2):
+...     print(source, "=", target)
+304+903 = 1207
+275+5 = 280
+
+Every task is a small value with options and a method `pairs`. The same arguments give the same pairs on every
+machine, and no example of one split occurs in another, whatever the seeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from typing import Protocol
+
+from manyheads.data.generated.arithmetic import Addition
+from manyheads.data.generated.dates import Dates
+from manyheads.data.generated.drawing import Split
+from manyheads.data.generated.options import option_error
+from manyheads.data.generated.sequences import Copy, Reverse, Sort
+from manyheads.data.text.records import Pair
+from manyheads.errors import ManyheadsError, did_you_mean
+
+__all__ = ["Addition", "Copy", "Dates", "Reverse", "Sort", "Split", "Task", "task", "task_names"]
+
+_TASKS = {kind.name: kind for kind in (Copy, Reverse, Sort, Addition, Dates)}
+
+
+class Task(Protocol):
+    """Whatever can generate pairs."""
+
+    def pairs(self, split: Split, *, count: int, seed: int = 1) -> Iterator[Pair]:
+        """Return `count` pairs of the split; the same arguments give the same pairs everywhere."""
+
+
+def task_names() -> tuple[str, ...]:
+    """Return the names that `task` knows."""
+    return tuple(_TASKS)
+
+
+def task(name: str, **options: object) -> Task:
+    """Return the task of that name, with options as its class describes them."""
+    if name not in _TASKS:
+        raise ManyheadsError(f"there is no task '{name}'.", cure=did_you_mean(name, _TASKS))
+    kind = _TASKS[name]
+    known = [field.name for field in fields(kind)]
+    for option in options:
+        if option not in known:
+            raise option_error(name, option, "there is no such option.", did_you_mean(option, known))
+    build: Callable[..., Task] = kind  # each class checks the values of its options itself
+    return build(**options)

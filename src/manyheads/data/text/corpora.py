@@ -1,0 +1,415 @@
+"""Pairs of texts from wherever a recipe says: parallel files, TSV, JSONL, folders of these, or a generated task.
+
+A corpus can be read any number of times, always in the same order, and never has to fit into memory.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import heapq
+import json
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain, zip_longest
+from pathlib import Path
+
+from manyheads.config.data import CorpusSettings
+from manyheads.data.cleaning.drift import drift_line
+from manyheads.data.generated import Split, task
+from manyheads.data.text.files import fingerprint, read_lines, text_files
+from manyheads.data.text.records import Pair
+from manyheads.errors import ManyheadsError
+
+
+class Corpus(ABC):
+    """A source of pairs."""
+
+    @abstractmethod
+    def pairs(self) -> Iterator[Pair]:
+        """Yield every pair, in an order that never changes."""
+
+    def numbered(self) -> Iterator[tuple[int, Pair]]:
+        """Yield every pair with its line, counted from 1."""
+        return enumerate(self.pairs(), start=1)
+
+    @abstractmethod
+    def key(self) -> str:
+        """Return a text that is the same exactly as long as the pairs are."""
+
+    @abstractmethod
+    def origin(self) -> str:
+        """Return where the pairs come from, for messages and cards."""
+
+
+def open_corpus(settings: CorpusSettings, *, split: Split, lenient: bool = False) -> Corpus:
+    """Return the corpus that the settings describe; `split` matters to generated tasks alone.
+
+    A lenient corpus reads over bytes that are not UTF-8, for whoever looks for them.
+    """
+    if settings.task is not None:
+        return GeneratedCorpus(settings, split)
+    if settings.pairs is not None:
+        return PairFiles(settings, lenient=lenient)
+    return ParallelFiles(settings, lenient=lenient)
+
+
+class ParallelFiles(Corpus):
+    """Two files, or two folders of files, whose lines belong together."""
+
+    def __init__(self, settings: CorpusSettings, *, lenient: bool = False) -> None:
+        assert settings.source is not None and settings.target is not None
+        self._lenient = lenient
+        self.source = text_files(settings.source, role="source")
+        self.target = text_files(settings.target, role="target")
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield pairs of lines; unequal numbers of lines are an error that gives both."""
+        count = 0
+        sources, targets = self._lines(self.source), self._lines(self.target)
+        for source, target in zip_longest(sources, targets):
+            if source is None or target is None:
+                rest = 1 + sum(1 for _ in (targets if source is None else sources))
+                raise self._unequal(count + (rest if target is None else 0), count + (rest if source is None else 0))
+            count += 1
+            yield Pair(source, target)
+        if count == 0:
+            raise ManyheadsError("this file is empty: there is nothing to learn from.", where=str(self.source[0]))
+
+    def _lines(self, files: list[Path]) -> Iterator[str]:
+        """Yield the lines of several files as if they were one."""
+        return chain.from_iterable(read_lines(file, lenient=self._lenient) for file in files)
+
+    def _unequal(self, sources: int, targets: int) -> ManyheadsError:
+        """Return the error for files of unequal length, with the line where they drift apart if it can be told."""
+        near = drift_line(list(self._lines(self.source)), list(self._lines(self.target)))
+        hint = (
+            f"They seem to drift apart near line {near:,}."
+            if near
+            else "Line N of one must translate line N of the other."
+        )
+        return ManyheadsError(
+            f"the source has {sources:,} lines but the target has {targets:,}.",
+            where=f"{self.source[0]} and {self.target[0]}",
+            cure=hint,
+        )
+
+    def key(self) -> str:
+        """Return the checksum of both sides' bytes."""
+        return f"parallel {fingerprint(self.source)} {fingerprint(self.target)}"
+
+    def origin(self) -> str:
+        """Return both paths."""
+        return f"{_name(self.source)} → {_name(self.target)}"
+
+
+class PairFiles(Corpus):
+    """TSV or JSONL files in which each line holds both sides."""
+
+    def __init__(self, settings: CorpusSettings, *, lenient: bool = False) -> None:
+        assert settings.pairs is not None
+        self._lenient = lenient
+        self.settings = settings
+        self.files = text_files(settings.pairs, role="pairs")
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield the two chosen columns or keys of every line that is kept."""
+        return (pair for _, pair in self.numbered())
+
+    def numbered(self) -> Iterator[tuple[int, Pair]]:
+        """Yield these pairs with their lines, those of several files counted on."""
+        count = kept = 0
+        for file in self.files:
+            read = self._read_json if self._is_json(file) else self._read_columns
+            for number, line in enumerate(read_lines(file, lenient=self._lenient), start=1):
+                count += 1
+                pair = read(line, f"{file}:{number}")
+                if pair is not None:
+                    kept += 1
+                    yield count, pair
+        if kept == 0:
+            reason = "this file is empty" if count == 0 else f"none of the {count:,} lines has what `keep` asks for"
+            raise ManyheadsError(f"{reason}: there is nothing to learn from.", where=str(self.files[0]))
+
+    def _is_json(self, file: Path) -> bool:
+        """Whether a file holds one JSON object per line, by the settings or by its name."""
+        if self.settings.format == "auto":
+            return ".jsonl" in file.suffixes
+        return self.settings.format == "jsonl"
+
+    def _read_columns(self, line: str, where: str) -> Pair | None:
+        """Return the two columns of a TSV line, if it is to be kept."""
+        columns = line.split("\t")
+        if line == "":
+            return Pair("", "")
+        try:
+            if not all(columns[int(one)] in values for one, values in self.settings.keep.items()):
+                return None
+            return Pair(columns[int(self.settings.source_column)], columns[int(self.settings.target_column)])
+        except (IndexError, ValueError):
+            asked = [self.settings.source_column, self.settings.target_column, *self.settings.keep]
+            wanted = f"columns {', '.join(map(str, asked[:-1]))} and {asked[-1]}"
+            raise ManyheadsError(
+                f"this line has {len(columns)} tab-separated columns, {wanted} (from 0) are wanted.",
+                where=where,
+                cure="Set source_column and target_column (and keep), or mend the line.",
+            ) from None
+
+    def _read_json(self, line: str, where: str) -> Pair | None:
+        """Return the two values of a JSON line, if it is to be kept; the keys default to source and target."""
+        names = [
+            name if isinstance(name, str) else default
+            for name, default in (
+                (self.settings.source_column, "source"),
+                (self.settings.target_column, "target"),
+            )
+        ]
+        if line.strip() == "":
+            return Pair("", "")
+        try:
+            values = json.loads(line)
+            if not all(str(values[key]) in allowed for key, allowed in self.settings.keep.items()):
+                return None
+            source, target = (values[name] for name in names)
+        except (json.JSONDecodeError, KeyError, TypeError):
+            raise ManyheadsError(
+                f"this line is not a JSON object with the keys '{names[0]}' and '{names[1]}'.", where=where
+            ) from None
+        if not isinstance(source, str) or not isinstance(target, str):
+            raise ManyheadsError(f"'{names[0]}' and '{names[1]}' must both be texts.", where=where)
+        if any("\ud800" <= character <= "\udfff" for character in source + target):
+            raise ManyheadsError("this line has half of a character (a lone surrogate).", where=where)
+        return Pair(source, target)
+
+    def key(self) -> str:
+        """Return the checksum of the files' bytes and which columns are taken."""
+        chosen = f"{self.settings.format} {self.settings.source_column} {self.settings.target_column}"
+        kept = "".join(f" {name}={values}" for name, values in sorted(self.settings.keep.items(), key=str))
+        return f"pairs {fingerprint(self.files)} {chosen}{kept}"
+
+    def origin(self) -> str:
+        """Return the path."""
+        return _name(self.files)
+
+
+class GeneratedCorpus(Corpus):
+    """Pairs that a task makes up: endless, licence-free and the same on every machine."""
+
+    def __init__(self, settings: CorpusSettings, split: Split) -> None:
+        assert settings.task is not None
+        self.settings = settings
+        self.split: Split = split
+        self.task = task(settings.task, **settings.options)
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield as many pairs as the settings say."""
+        return self.task.pairs(self.split, count=self.settings.count, seed=self.settings.seed)
+
+    def key(self) -> str:
+        """Return everything that decides what is generated."""
+        return f"task {self.task!r} {self.split} {self.settings.count} {self.settings.seed}"
+
+    def origin(self) -> str:
+        """Return the task, how much of it, and its seed."""
+        return f"{self.settings.task} task, {self.settings.count:,} {self.split} pairs, seed {self.settings.seed}"
+
+
+LARGEST_LOSS = 0.1  # of the training pairs: more are not left out for the sake of targets that they share
+
+
+class Part(Corpus):
+    """What is left of a corpus when some pairs are held out for validation, or those that were.
+
+    The cut is by sentence on both sides: no source and no target sentence that is held out remains in training, so
+    repeated sentences cannot leak. Held out are the sources with the smallest hashes, which depend on nothing but text.
+
+    Where that would take more than a tenth of the pairs from training, targets are not sentences of their own but
+    labels, say, which both parts must have; then the cut is by source alone.
+    """
+
+    def __init__(self, whole: Corpus, *, held_out: int, validation: bool) -> None:
+        self.whole = whole
+        self.held_out = held_out
+        self.validation = validation
+        smallest = heapq.nsmallest(held_out + 1, (_hash(pair.source) for pair in whole.pairs()))
+        if len(smallest) <= held_out:
+            raise ManyheadsError(
+                f"{held_out:,} pairs are to be held out for validation, but there are only {len(smallest):,}.",
+                where=whole.origin(),
+                cure="Give validation data (data.valid) or a smaller data.held_out.",
+            )
+        self._largest = smallest[held_out - 1]
+        validating = [pair for pair in whole.pairs() if self._is_held_out(pair)]
+        self.sources = frozenset(pair.source for pair in validating)
+        self.targets = frozenset(pair.target for pair in validating)
+        training = Counter(pair.target in self.targets for pair in whole.pairs() if not self._is_held_out(pair))
+        self.shared = training[True]
+        self.by_source_alone = self.shared > LARGEST_LOSS * training.total()
+        if self.by_source_alone:
+            self.targets = frozenset()
+
+    def complement(self) -> Part:
+        """Return the other part of the same cut, without looking for it again."""
+        other = copy.copy(self)
+        other.validation = not self.validation
+        return other
+
+    def _is_held_out(self, pair: Pair) -> bool:
+        """Whether the hash of the source is among the smallest."""
+        return _hash(pair.source) <= self._largest
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield this part's pairs in the order of the whole."""
+        return (pair for _, pair in self.numbered())
+
+    def numbered(self) -> Iterator[tuple[int, Pair]]:
+        """Yield this part's pairs with their lines in the whole."""
+        for number, pair in self.whole.numbered():
+            held_out = self._is_held_out(pair)
+            if held_out if self.validation else not held_out and pair.target not in self.targets:
+                yield number, pair
+
+    def key(self) -> str:
+        """Return the whole's key and where it was cut."""
+        side = " by source" if self.by_source_alone else ""
+        return f"{'held out' if self.validation else 'without'} {self.held_out}{side} of {self.whole.key()}"
+
+    def origin(self) -> str:
+        """Return where the whole comes from and which part this is."""
+        part = "held out of" if self.validation else "without what is held out of"
+        return f"{part} {self.whole.origin()}"
+
+    def remark(self) -> str:
+        """Say what became of the pairs whose target is held out though their source is not; empty if there are none."""
+        if self.by_source_alone:
+            return (
+                f"Training pairs that share their target with validation data: {self.shared:,}, too many to leave out; "
+                "so validation data was cut off by source alone."
+            )
+        return f"Left out of training, since validation data has their target: {self.shared:,}." if self.shared else ""
+
+
+class Without(Corpus):
+    """A corpus without the sentences that are held out of another one."""
+
+    def __init__(self, whole: Corpus, held_out: Part) -> None:
+        self.whole = whole
+        self.held_out = held_out
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield the pairs neither side of which is held out, in the order of the whole."""
+        return (pair for _, pair in self.numbered())
+
+    def numbered(self) -> Iterator[tuple[int, Pair]]:
+        """Yield these pairs with their lines in the whole."""
+        for number, pair in self.whole.numbered():
+            if pair.source not in self.held_out.sources and pair.target not in self.held_out.targets:
+                yield number, pair
+
+    def key(self) -> str:
+        """Return the whole's key and that of what is held out."""
+        return f"{self.whole.key()} without what is {self.held_out.key()}"
+
+    def origin(self) -> str:
+        """Return where the whole comes from."""
+        return f"{self.whole.origin()} (without what is held out)"
+
+
+class Tagged(Corpus):
+    """A corpus with a tag before each source sentence, by which a model tells it from others."""
+
+    def __init__(self, whole: Corpus, tag: str) -> None:
+        self.whole = whole
+        self.tag = tag
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield the pairs with the tag; an empty source stays empty."""
+        return (pair for _, pair in self.numbered())
+
+    def numbered(self) -> Iterator[tuple[int, Pair]]:
+        """Yield these pairs with their lines in the whole."""
+        for number, pair in self.whole.numbered():
+            yield number, Pair(f"{self.tag} {pair.source}" if pair.source.strip() else "", pair.target)
+
+    def key(self) -> str:
+        """Return the tag and the whole's key."""
+        return f"tagged {self.tag} {self.whole.key()}"
+
+    def origin(self) -> str:
+        """Return where the whole comes from, and the tag."""
+        return f"{self.whole.origin()} (tagged {self.tag})"
+
+
+def tagged(corpus: Corpus, tags: Sequence[str]) -> Corpus:
+    """Return the corpus with its tags, if it has any."""
+    return Tagged(corpus, " ".join(tags)) if tags else corpus
+
+
+class Together(Corpus):
+    """Several corpora as one, in turns, so that whoever reads the beginning has seen something of each."""
+
+    def __init__(self, corpora: Sequence[Corpus]) -> None:
+        self.corpora = tuple(corpora)
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield a pair of each corpus in turn, as long as it has any."""
+        going = [corpus.pairs() for corpus in self.corpora]
+        while going:
+            for pairs in list(going):
+                pair = next(pairs, None)
+                if pair is None:
+                    going.remove(pairs)
+                else:
+                    yield pair
+
+    def key(self) -> str:
+        """Return the keys of all."""
+        return " and ".join(corpus.key() for corpus in self.corpora)
+
+    def origin(self) -> str:
+        """Return where each comes from."""
+        return "; ".join(corpus.origin() for corpus in self.corpora)
+
+
+class Weighted(Corpus):
+    """A sample of several corpora in which each has the share that its size and its weight give it."""
+
+    def __init__(self, corpora: Sequence[Corpus], weights: Sequence[float], *, most: int) -> None:
+        """Sample `most` pairs at most, or all, those of a greater weight several times."""
+        self.corpora, self.weights, self.most = tuple(corpora), tuple(weights), most
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield pairs at equal distances, corpus by corpus."""
+        total = sum(
+            weight * sum(1 for _ in corpus.pairs()) for corpus, weight in zip(self.corpora, self.weights, strict=True)
+        )
+        scale = min(1.0, self.most / max(1.0, total))
+        for corpus, weight in zip(self.corpora, self.weights, strict=True):
+            for number, pair in enumerate(corpus.pairs()):
+                times = int((number + 1) * weight * scale) - int(number * weight * scale)
+                yield from (pair for _ in range(times))
+
+    def key(self) -> str:
+        """Return the keys of all with their weights."""
+        rows = zip(self.weights, self.corpora, strict=True)
+        return f"at most {self.most} of " + " and ".join(f"{weight} × {corpus.key()}" for weight, corpus in rows)
+
+    def origin(self) -> str:
+        """Return where each comes from."""
+        return together(self.corpora).origin()
+
+
+def together(corpora: Sequence[Corpus]) -> Corpus:
+    """Return several corpora as one."""
+    return corpora[0] if len(corpora) == 1 else Together(corpora)
+
+
+def _hash(text: str) -> bytes:
+    """Return eight bytes that depend on a text alone."""
+    return hashlib.blake2b(text.encode("utf-8"), digest_size=8).digest()
+
+
+def _name(files: list[Path]) -> str:
+    """Return the file's path, or the folder's where there are many."""
+    return str(files[0]) if len(files) == 1 else str(files[0].parent)

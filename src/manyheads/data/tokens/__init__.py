@@ -1,0 +1,9 @@
+"""Text as token ids.
+
+| file | what it is |
+|---|---|
+| `tokenizers` | SentencePiece models: BPE, unigram, characters, white-space symbols |
+| `sentencepiece_model` | their files, edited as bytes |
+| `subword_sampling` | another segmentation of the same text in every epoch |
+| `wordpiece` | WordPiece, for encoders |
+"""

@@ -1,0 +1,212 @@
+"""WordPiece: the tokenizer of BERT and its kin, by the `tokenizers` library, and the rectangles that a BERT reads.
+
+    tokenizer = WordPiece.load(folder)
+    rows = tokenizer.encode(["One text.", ("A question?", "Its context.")], longest=512)
+    tokenizer.lay_out(rows).input_ids   # [B, S]:  [CLS] one text . [SEP] [PAD] …
+
+A pair is one sequence, [CLS] a [SEP] b [SEP]; `token_type_ids` says which text a token belongs to.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyheads.config.data import TokenizerSettings
+from manyheads.data.tokens.tokenizers import SPACE, train_tokenizer
+from manyheads.errors import ManyheadsError
+
+if TYPE_CHECKING:
+    import tokenizers
+
+Text = str | tuple[str, str]
+Ids = NDArray[np.int64]
+
+FILE, VOCABULARY, HABITS = "tokenizer.json", "vocab.txt", "tokenizer_config.json"
+PAD, UNKNOWN, FIRST, SEPARATOR, MASK = SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+PREFIX = "##"  # of a piece that does not begin a word
+
+
+class Rectangles(NamedTuple):
+    """A batch as a BERT reads it, [B, S] each: ids, 1 where a token is real and 0 where it is padding, and segments."""
+
+    input_ids: Ids
+    attention_mask: Ids
+    token_type_ids: Ids
+
+
+@dataclass(frozen=True)
+class Row:
+    """One text or pair as tokens, special ones included.
+
+    `spans` says from where to where each token stands in its text, and `truncated` whether something was cut off.
+    """
+
+    ids: list[int]
+    segments: list[int]
+    spans: list[tuple[int, int]]
+    special: list[bool]
+    truncated: bool
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+class WordPiece:
+    """Texts and pairs to tokens."""
+
+    def __init__(self, tokenizer: tokenizers.Tokenizer, *, where: str = "tokenizer") -> None:
+        self._tokenizer = tokenizer
+        self._tokenizer.no_padding()
+        self._tokenizer.no_truncation()
+        self.special = _check_special({name: tokenizer.token_to_id(name) for name in SPECIAL}, where=where)
+
+    @classmethod
+    def load(cls, folder: Path) -> WordPiece:
+        """Read a folder's tokenizer.json, or its vocab.txt with the habits in tokenizer_config.json."""
+        library = _library()
+        if (folder / FILE).exists():
+            try:
+                return cls(library.Tokenizer.from_file(str(folder / FILE)), where=str(folder / FILE))
+            except ManyheadsError:
+                raise
+            except Exception as error:  # the library raises nothing narrower
+                raise ManyheadsError(f"this is not a tokenizer: {error}.", where=str(folder / FILE)) from None
+        if (folder / VOCABULARY).exists():
+            return cls(_from_vocabulary(folder), where=str(folder / VOCABULARY))
+        raise ManyheadsError(f"there is no tokenizer: neither {FILE} nor {VOCABULARY}.", where=str(folder))
+
+    @classmethod
+    def train(cls, texts: Iterable[str], *, vocabulary: int) -> WordPiece:
+        """Train a tokenizer that ignores case on texts, with at most so many pieces (and every character)."""
+        library = _library()
+        normalizer, splitter = (
+            library.normalizers.BertNormalizer(lowercase=True),
+            library.pre_tokenizers.BertPreTokenizer(),
+        )
+        words = (
+            " ".join(word for word, _ in splitter.pre_tokenize_str(normalizer.normalize_str(text))) for text in texts
+        )
+        return cls(_assembled(_learned(words, vocabulary), {}))
+
+    def __len__(self) -> int:
+        return int(self._tokenizer.get_vocab_size())
+
+    def text(self) -> str:
+        """Return the content of a tokenizer.json that says everything."""
+        content: str = self._tokenizer.to_str(pretty=False)
+        return content
+
+    def encode(self, texts: Sequence[Text], *, longest: int) -> list[Row]:
+        """Return texts and pairs as rows of at most `longest` tokens; the longer text of a pair is cut first."""
+        self._tokenizer.enable_truncation(longest, strategy="longest_first")
+        return [_row(one) for one in self._tokenizer.encode_batch(list(texts))]
+
+    def pieces(self, ids: Sequence[int]) -> list[str]:
+        """Return the piece of each id, as it is written in the vocabulary."""
+        return [self._tokenizer.id_to_token(int(number)) or UNKNOWN for number in ids]
+
+    def lay_out(self, rows: Sequence[Row]) -> Rectangles:
+        """Lay rows out as rectangles, padded on the right."""
+        width = max((len(row) for row in rows), default=0)
+        result = Rectangles(*(np.zeros((len(rows), width), dtype=np.int64) for _ in Rectangles._fields))
+        result.input_ids.fill(self.special[PAD])
+        for place, row in enumerate(rows):
+            result.input_ids[place, : len(row)] = row.ids
+            result.attention_mask[place, : len(row)] = 1
+            result.token_type_ids[place, : len(row)] = row.segments
+        return result
+
+
+def _row(encoding: tokenizers.Encoding) -> Row:
+    """Return the library's result as ours."""
+    special = [one == 1 for one in encoding.special_tokens_mask]
+    return Row(encoding.ids, encoding.type_ids, encoding.offsets, special, truncated=bool(encoding.overflowing))
+
+
+def _from_vocabulary(folder: Path) -> tokenizers.Tokenizer:
+    """Return BERT's own tokenizer for a list of pieces, with the habits that the folder tells of."""
+    return _assembled(_vocabulary(folder / VOCABULARY), _habits(folder / HABITS))
+
+
+def _assembled(vocabulary: dict[str, int], habits: Mapping[str, Any]) -> tokenizers.Tokenizer:
+    """Return BERT's own tokenizer for numbered pieces."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token=UNKNOWN, continuing_subword_prefix=PREFIX))
+    tokenizer.normalizer = normalizers.BertNormalizer(
+        clean_text=True,
+        handle_chinese_chars=habits.get("tokenize_chinese_chars", True),
+        strip_accents=habits.get("strip_accents"),
+        lowercase=habits.get("do_lower_case", True),
+    )
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.post_processor = processors.BertProcessing((SEPARATOR, vocabulary[SEPARATOR]), (FIRST, vocabulary[FIRST]))
+    tokenizer.add_special_tokens(list(SPECIAL))
+    return tokenizer
+
+
+def _learned(words: Iterable[str], vocabulary: int) -> dict[str, int]:
+    """Return numbered pieces for words with spaces between them: every character, and what is merged first.
+
+    SentencePiece learns them, since the library's own trainer breaks ties by chance and a run is to depend on its
+    recipe alone.
+    """
+    found = train_tokenizer(words, TokenizerSettings(normalization="identity"), kind="bpe", vocabulary=None)
+    plain = [piece for number, piece in enumerate(found.vocabulary()) if not found.is_special(number)]
+    characters = sorted({character for piece in plain for character in piece} - {SPACE})
+    merged = [
+        piece.removeprefix(SPACE) if piece[0] == SPACE else f"{PREFIX}{piece}" for piece in plain if piece != SPACE
+    ]
+    both = [form for character in characters for form in (character, f"{PREFIX}{character}")]
+    pieces = list(dict.fromkeys([*SPECIAL, *both, *merged]))
+    return {piece: number for number, piece in enumerate(pieces[: max(vocabulary, len(SPECIAL) + len(both))])}
+
+
+def _vocabulary(path: Path) -> dict[str, int]:
+    """Return the pieces of a vocab.txt, one per line, with their numbers."""
+    try:
+        lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    except (OSError, UnicodeDecodeError):
+        raise ManyheadsError("this is not a list of pieces.", where=str(path)) from None
+    vocabulary = {piece.rstrip("\r"): number for number, piece in enumerate(lines)}
+    _check_special(vocabulary, where=str(path))  # the library would add what is missing where the model ends
+    return vocabulary
+
+
+def _check_special(numbers: Mapping[str, int | None], *, where: str) -> dict[str, int]:
+    """Return the numbers of the special tokens; name all that are missing at once."""
+    found = {name: number for name in SPECIAL if (number := numbers.get(name)) is not None}
+    missing = [name for name in SPECIAL if name not in found]
+    if missing:
+        raise ManyheadsError(f"the tokenizer has no {', '.join(missing)}.", where=where)
+    return found
+
+
+def _habits(path: Path) -> dict[str, Any]:
+    """Return what a tokenizer_config.json says, nothing where there is none."""
+    if not path.exists():
+        return {}
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise ManyheadsError("this is not JSON.", where=str(path)) from None
+    return values if isinstance(values, dict) else {}
+
+
+def _library() -> Any:  # noqa: ANN401
+    """Return the library `tokenizers`; say which extra brings it where it is missing."""
+    try:
+        import tokenizers
+    except ImportError:
+        raise ManyheadsError(
+            "WordPiece needs the library 'tokenizers', which is not installed.",
+            cure="Install it with: pip install 'manyheads[huggingface]'",
+        ) from None
+    return tokenizers

@@ -1,0 +1,144 @@
+"""The engine that runs every model and every option: our own searches on PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+import torch
+
+from manyheads.attention.recording import record_attention
+from manyheads.config.schema import ModelConfig
+from manyheads.decoding.options import TranslationOptions
+from manyheads.decoding.search.beam import beam_search
+from manyheads.decoding.search.constraints import Constraints
+from manyheads.decoding.search.greedy import greedy_search
+from manyheads.decoding.search.hypothesis import Hypothesis, Special
+from manyheads.decoding.search.rescoring import token_log_probabilities
+from manyheads.decoding.search.sampling import Sampling, sampler
+from manyheads.errors import ManyheadsError
+from manyheads.models.interface import SequenceToSequence, Tokens
+
+SEARCHED_TOGETHER = 64  # sentences
+SCORED_TOGETHER = 64  # pairs
+Result = TypeVar("Result")
+
+
+def in_batches(work: Callable[[list[int]], list[Result]], *, lengths: Sequence[int], size: int) -> list[Result]:
+    """Do work on rows of similar length at a time, longest first; return the results in the order of the rows."""
+    order = sorted(range(len(lengths)), key=lambda row: -lengths[row])
+    results: dict[int, Result] = {}
+    for begin in range(0, len(order), size):
+        rows = order[begin : begin + size]
+        results.update(zip(rows, work(rows), strict=True))
+    return [results[row] for row in range(len(lengths))]
+
+
+class TorchEngine:
+    """Token ids in, hypotheses out."""
+
+    def __init__(self, model: SequenceToSequence, config: ModelConfig) -> None:
+        self.model = model
+        self.config = config
+        self.special = Special(start=config.start, end=config.end, pad=config.pad)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model is."""
+        return self.model.output_vectors.device
+
+    def search(
+        self, sources: Sequence[Sequence[int]], options: TranslationOptions, *, prefix: Sequence[int] = ()
+    ) -> list[list[Hypothesis]]:
+        """Return hypotheses, best first, for source ids without special tokens."""
+        if options.shortlist:
+            raise ManyheadsError("the torch engine has no shortlist.", where="--shortlist", cure="Leave it out.")
+        search = self._aligned if options.alignments else self._search
+        return in_batches(
+            lambda rows: search([sources[row] for row in rows], options, prefix),
+            lengths=list(map(len, sources)),
+            size=options.batch_sentences or SEARCHED_TOGETHER,
+        )
+
+    def _aligned(
+        self, sources: Sequence[Sequence[int]], options: TranslationOptions, prefix: Sequence[int]
+    ) -> list[list[Hypothesis]]:
+        """Search, and note what the best hypothesis of each source looked at."""
+        with record_attention(self.model) as recording:
+            found = self._search(sources, options, prefix)
+        last = [name for name in recording if name.endswith("cross_attention")][-1]
+        looked = recording[last].mean(dim=1)  # [B, T, S]
+        for row, (hypotheses, source) in enumerate(zip(found, sources, strict=True)):
+            weights = looked[row, : len(hypotheses[0].tokens), : len(source) + 1]
+            hypotheses[0] = replace(hypotheses[0], attention=weights.tolist())
+        return found
+
+    def _search(
+        self, sources: Sequence[Sequence[int]], options: TranslationOptions, prefix: Sequence[int]
+    ) -> list[list[Hypothesis]]:
+        """Search for the sources of one batch."""
+        source = self._source(sources)
+        limits = [len(ids) + options.extra_length for ids in sources]
+        constraints = Constraints([prefix] * len(sources) if prefix else (), options.no_repeat_ngram)
+        if options.sample:
+            return self._sample(source, limits, options, constraints)
+        if options.beam == 1:
+            found = greedy_search(
+                self.model,
+                source,
+                special=self.special,
+                limits=limits,
+                penalty=options.penalty,
+                constraints=constraints,
+            )
+            return [[one] for one in found]
+        return beam_search(
+            self.model,
+            source,
+            special=self.special,
+            limits=limits,
+            beam=options.beam,
+            penalty=options.penalty,
+            constraints=constraints,
+        )
+
+    def score(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[list[float]]:
+        """Return the log-probability of each token of given targets, the end token included."""
+        return in_batches(
+            lambda rows: self._score([sources[row] for row in rows], [targets[row] for row in rows]),
+            lengths=list(map(len, targets)),
+            size=SCORED_TOGETHER,
+        )
+
+    def _score(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[list[float]]:
+        """Score the pairs of one batch."""
+        ended = [[*target, self.special.end] for target in targets]
+        target = Tokens.pad(ended, padding=self.special.pad, device=self.device)
+        likely = token_log_probabilities(self.model, self._source(sources), target, start=self.special.start)
+        return [row[: len(ids)] for row, ids in zip(likely.tolist(), ended, strict=True)]
+
+    def _source(self, sources: Sequence[Sequence[int]]) -> Tokens:
+        """Lay sources out as a batch, each with its end token."""
+        ended = [[*ids, self.special.end] for ids in sources]
+        return Tokens.pad(ended, padding=self.special.pad, device=self.device)
+
+    def _sample(
+        self, source: Tokens, limits: list[int], options: TranslationOptions, constraints: Constraints
+    ) -> list[list[Hypothesis]]:
+        """Draw `n_best` outputs for each source."""
+        drawing = Sampling(options.temperature, options.top_k, options.top_p, options.seed)
+        choose = sampler(drawing, self.device)
+        draws = [
+            greedy_search(
+                self.model,
+                source,
+                special=self.special,
+                limits=limits,
+                penalty=options.penalty,
+                constraints=constraints,
+                choose=choose,
+            )
+            for _ in range(options.n_best)
+        ]
+        return [sorted(one, key=lambda found: -found.score) for one in zip(*draws, strict=True)]

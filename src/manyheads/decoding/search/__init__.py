@@ -1,0 +1,10 @@
+"""Searches over any model that writes.
+
+| file | what it is |
+|---|---|
+| `hypothesis` | what a search returns, and the paper's length penalty |
+| `constraints` | what a search may not write: past a forced prefix, or the same n-gram twice |
+| `greedy`, `beam`, `sampling` | the searches |
+| `observing` | searches whose results can be looked at |
+| `rescoring` | the log-probability of a given target |
+"""

@@ -1,0 +1,77 @@
+"""The mean of several checkpoints, which is often better than any of them.
+
+The paper averages the last 5 checkpoints of the base model and the last 20 of the big one (section 6.1). Only regular
+checkpoints count, those of steps at which every run of the recipe saves: what an interruption left behind must not
+change the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manyheads.config.recipe import AnyRecipe
+from manyheads.errors import ManyheadsError
+from manyheads.metrics.scores import lower_is_better
+from manyheads.runs.weights import Arrays
+from manyheads.training.state.checkpoint import Progress, checkpoint_folder, published_weights
+
+
+def is_regular(step: int, recipe: AnyRecipe) -> bool:
+    """Whether every run of the recipe saves a checkpoint at this step."""
+    training = recipe.training
+    return not (step % training.checkpoint_every and step % recipe.validation.every and step != training.steps)
+
+
+def steps_to_average(saved: Iterable[int], progress: Progress, recipe: AnyRecipe) -> list[int]:
+    """Return the steps whose checkpoints are to be averaged, of those that are saved; none where it is not asked."""
+    count = recipe.training.average_checkpoints
+    regular = sorted(step for step in saved if is_regular(step, recipe))
+    if recipe.training.average == "last":
+        return regular[-count:]
+    if recipe.training.average == "best":
+        scored = [step for step in regular if str(step) in progress.scores]
+        sign = 1 if lower_is_better(recipe.metric) else -1
+        return sorted(sorted(scored, key=lambda step: (sign * progress.scores[str(step)], -step))[:count])
+    return []
+
+
+def steps_to_keep(saved: Sequence[int], progress: Progress, recipe: AnyRecipe) -> set[int]:
+    """Return the steps whose checkpoints must not be removed yet: the newest, the best, and those to be averaged."""
+    regular = sorted(step for step in saved if is_regular(step, recipe))
+    kept = {max(saved), *regular[-recipe.training.keep_checkpoints :], *steps_to_average(saved, progress, recipe)}
+    return kept if progress.best_step is None else kept | {progress.best_step}
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean of the weights of several checkpoints, and the steps that these are of."""
+
+    weights: Arrays
+    steps: list[int]
+
+
+def mean_of_checkpoints(folder: Path, steps: Sequence[int], *, tell: Callable[[str], None]) -> Mean | None:
+    """Return the mean of the checkpoints' weights, added up in float64; None where fewer than two can be averaged.
+
+    A damaged checkpoint is left out; `tell` hears of it.
+    """
+    total: dict[str, NDArray[Any]] = {}
+    intact: list[int] = []
+    for step in steps if len(steps) > 1 else ():
+        try:
+            weights = published_weights(checkpoint_folder(folder, step))
+        except ManyheadsError as error:
+            tell(f"{error} It is left out of the mean.")
+            continue
+        intact.append(step)
+        for name, array in weights.items():
+            total[name] = total.get(name, np.zeros(())) + array.astype(np.float64)
+    if len(intact) < 2:
+        return None
+    return Mean({name: (array / len(intact)).astype(np.float32) for name, array in total.items()}, intact)

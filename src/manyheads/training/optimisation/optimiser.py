@@ -1,0 +1,95 @@
+"""Adam with the paper's constants (section 5.3), or Muon, and their state as arrays for checkpoints without pickle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from manyheads.attention.longformer import LongformerAttention
+from manyheads.attention.multi_head import MultiHeadAttention
+from manyheads.config.schema import TrainingSettings
+from manyheads.layers.feed_forward import FeedForward
+from manyheads.runs.loading import share, whole
+from manyheads.runs.weights import Arrays, check_names, shapes
+from manyheads.training.optimisation.muon import MOMENTUM, Muon
+
+MOMENTS = ("exp_avg", "exp_avg_sq")
+
+
+def make_optimiser(
+    model: nn.Module, settings: TrainingSettings, *, factors: torch.dtype = torch.float32
+) -> torch.optim.AdamW:
+    """Return the optimiser of the parameters that learn (AdamW is Adam where the weight decay is 0).
+
+    Muon has matrix products of its own, whose `factors` are as short as the model's.
+    """
+    learning = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    adam: dict[str, Any] = {
+        "lr": 0.0,  # the schedule sets it before every update
+        "betas": settings.betas,
+        "eps": settings.epsilon,
+        "weight_decay": settings.weight_decay,
+        "fused": True,
+    }
+    if settings.optimiser == "adam":
+        return torch.optim.AdamW(learning, **adam)
+    return Muon(_groups(model, learning), momentum=settings.momentum, factors=factors, **adam)
+
+
+def _groups(model: nn.Module, learning: list[nn.Parameter]) -> list[dict[str, Any]]:
+    """Return Adam's parameters, and by the number of matrices in them those that map a layer to another."""
+    single, triple = [], []
+    for module in model.modules():
+        if isinstance(module, MultiHeadAttention):
+            triple.append(module.inputs)
+            single.append(module.output.weight)
+            triple += [module.global_inputs] if isinstance(module, LongformerAttention) else []
+        elif isinstance(module, FeedForward):
+            single += [module.widen.weight, module.narrow.weight]
+    matrices = {id(one) for one in (*single, *triple)}
+    return [
+        {"params": [one for one in learning if id(one) not in matrices]},
+        {"params": [one for one in single if one.requires_grad], "parts": 1},
+        {"params": [one for one in triple if one.requires_grad], "parts": 3},
+    ]
+
+
+def _moments(optimiser: torch.optim.Optimizer) -> dict[nn.Parameter, tuple[str, ...]]:
+    """Return what is remembered about each parameter that learns."""
+    return {
+        parameter: (MOMENTUM,) if "parts" in group else MOMENTS
+        for group in optimiser.param_groups
+        for parameter in group["params"]
+    }
+
+
+def optimiser_arrays(model: nn.Module, optimiser: torch.optim.Optimizer) -> Arrays:
+    """Return the moments by parameter name; before the first update there are none."""
+    arrays: Arrays = {}
+    moments = _moments(optimiser)
+    for name, parameter in model.named_parameters():
+        for moment in moments.get(parameter, ()):
+            if moment in optimiser.state.get(parameter, {}):
+                arrays[f"{moment}.{name}"] = whole(optimiser.state[parameter][moment]).cpu().numpy()
+    return arrays
+
+
+def restore_optimiser(
+    model: nn.Module, optimiser: torch.optim.Optimizer, arrays: Arrays, *, step: int, where: str
+) -> None:
+    """Put moments back beside their parameters, after `step` updates."""
+    learning = {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
+    moments = _moments(optimiser)
+    wanted = {f"{moment}.{name}": tuple(one.shape) for name, one in learning.items() for moment in moments[one]}
+    check_names(shapes(arrays.items()), wanted if step else {}, where=where)
+    if step == 0:
+        return
+    for name, parameter in learning.items():
+        saved: dict[str, torch.Tensor] = {
+            moment: share(torch.from_numpy(arrays[f"{moment}.{name}"]), like=parameter.detach())
+            for moment in moments[parameter]
+        }
+        # The fused kernel wants the count of updates where the parameter is.
+        optimiser.state[parameter] = {"step": torch.tensor(float(step), device=parameter.device), **saved}

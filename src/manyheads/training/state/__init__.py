@@ -1,0 +1,10 @@
+"""What a training leaves on disk.
+
+| file | what it is |
+|---|---|
+| `checkpoint` | everything needed to continue, written atomically and verified when read |
+| `publishing` | the run's model and its card |
+| `journal` | metrics.jsonl and TensorBoard |
+| `background` | writing while training continues |
+| `finishing` | the end of a run, set while it is under way |
+"""
