@@ -56,12 +56,16 @@ def run(words: list[str], environment: dict[str, str]) -> tuple[str, float, int]
 
 def seek(recipe: Path, run_folder: Path) -> dict[str, float]:
     """Open a run's data as a resumed training does, and ask for the batch in the middle of the first epoch."""
-    from manyheads.config.recipe import load_recipe
+    from manyheads.config.reading import load_recipe_for
+    from manyheads.config.tasks.translation import TranslationRecipe
     from manyheads.runs.folder import RunFolder
-    from manyheads.training.preparation import prepare
+    from manyheads.tasks.interface import Machine
+    from manyheads.tasks.translation import TranslationTask
 
     begin = time.perf_counter()
-    parts = prepare(load_recipe(recipe), RunFolder(run_folder), threads=1, tell=lambda text: None, begun=True)
+    parts = TranslationTask.prepare(
+        load_recipe_for(TranslationRecipe, recipe), RunFolder(run_folder), Machine(is_first=False), lambda text: None
+    )
     opened = time.perf_counter()
     parts.batches[parts.batches.per_epoch // 2]
     sought = time.perf_counter()

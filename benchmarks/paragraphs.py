@@ -24,7 +24,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from manyheads.config.data import CorpusSettings
+from manyheads.config.corpora import CorpusSettings
 from manyheads.data.text.corpora import open_corpus
 from manyheads.decoding.text.sentences import Outline, outline
 from manyheads.decoding.translator import Translator

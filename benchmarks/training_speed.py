@@ -33,15 +33,17 @@ TRAINING, UNSEEN = 100, 8  # batches
 
 def write_batches(path: Path) -> None:
     """Tokenise Multi30k as the recipe says and write the batches that everybody gets."""
-    from manyheads.config.recipe import load_recipe
+    from manyheads.config.reading import load_recipe_for
+    from manyheads.config.tasks.translation import TranslationRecipe
     from manyheads.runs.folder import RunFolder
-    from manyheads.training.preparation import prepare
+    from manyheads.tasks.interface import Machine
+    from manyheads.tasks.translation import TranslationTask
 
-    recipe = load_recipe(HERE.parent / "recipes" / "multi30k-tiny.yaml")
+    recipe = load_recipe_for(TranslationRecipe, HERE.parent / "recipes" / "multi30k-tiny.yaml")
     with tempfile.TemporaryDirectory() as folder:
-        parts = prepare(recipe, RunFolder(Path(folder) / "run"), threads=2, tell=lambda text: None)
+        parts = TranslationTask.prepare(recipe, RunFolder(Path(folder) / "run"), Machine(threads=2), lambda text: None)
     arrays: dict[str, Any] = {"vocabulary": parts.config.target_vocabulary, "held_out": UNSEEN}
-    batches = [parts.batches[i] for i in range(TRAINING)] + [parts.valid_batches[i] for i in range(UNSEEN)]
+    batches = [parts.stages[0][i] for i in range(TRAINING)] + [parts.valid_batches[i] for i in range(UNSEEN)]
     arrays["count"] = len(batches)
     for i, batch in enumerate(batches):
         arrays |= {f"{i}.{name}": array for name, array in batch._asdict().items() if name != "pairs"}

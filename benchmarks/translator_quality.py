@@ -27,7 +27,7 @@ from itertools import islice
 from pathlib import Path
 from random import Random
 
-from manyheads.config.data import CorpusSettings
+from manyheads.config.corpora import CorpusSettings
 from manyheads.config.symbols import MEANS, SYMBOL, TERM, TERM_END
 from manyheads.data.lexicons.lexicon import Lexicon
 from manyheads.data.modifiers.placeholders import with_copy_symbols

@@ -1,23 +1,28 @@
 """Tiny models and batches that the tests of several rooms share."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from hypothesis import settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from manyheads.config.model import ModelSettings
-from manyheads.decoding.search.hypothesis import Hypothesis, Special
+from manyheads.config.models.transformer import TransformerSettings
+from manyheads.config.recipe import RecipeBase
+from manyheads.config.special import SpecialIds
+from manyheads.decoding.search.hypothesis import Hypothesis
 from manyheads.decoding.search.rescoring import token_log_probabilities
 from manyheads.models.interface import SequenceToSequence, Tokens
 from manyheads.models.transformer import Transformer
+from manyheads.runs.folder import RunFolder
+from manyheads.tasks import task_for
+from manyheads.tasks.interface import Machine, Task
 
 torch.set_num_threads(1)  # these tensors are too small to share out
 
 VOCABULARY = 11
-SPECIAL = Special(start=2, end=3, pad=0)
+SPECIAL = SpecialIds(start=2, end=3, pad=0)
 
 LAW = settings(max_examples=25, deadline=None, derandomize=True)  # the same examples every time, on busy machines too
 
@@ -25,9 +30,9 @@ words = st.integers(min_value=4, max_value=VOCABULARY - 1)
 sentences = st.lists(words, min_size=1, max_size=6)
 
 
-def tiny_settings(**changes) -> ModelSettings:
+def tiny_settings(**changes) -> TransformerSettings:
     sizes = {"width": 16, "heads": 4, "encoder_layers": 2, "decoder_layers": 2, "feed_forward": 32, "dropout": 0.0}
-    return ModelSettings(**{**sizes, **changes})
+    return TransformerSettings(**{**sizes, **changes})
 
 
 @functools.cache
@@ -55,13 +60,18 @@ def stir(module: nn.Module, *, seed: int, gain: float = 1.0) -> nn.Module:
     return module
 
 
+def prepared(recipe: RecipeBase, run: RunFolder, tell: Callable[[str], None] = lambda _: None) -> Task:
+    """Prepare a run of whatever task, on one thread."""
+    return task_for(recipe).prepare(recipe, run, Machine(), tell)
+
+
 def batch_of(rows: Sequence[Sequence[int]], *, ended: bool = True) -> Tokens:
     """Lay rows out as a source batch, each with its end token."""
     return Tokens.pad([[*row, *([SPECIAL.end] if ended else [])] for row in rows], padding=SPECIAL.pad)
 
 
 def rescore(
-    model: SequenceToSequence, source: Sequence[int], found: Sequence[Hypothesis], *, special: Special = SPECIAL
+    model: SequenceToSequence, source: Sequence[int], found: Sequence[Hypothesis], *, special: SpecialIds = SPECIAL
 ) -> list[float]:
     """Return the log-probabilities of hypotheses for one source by `decode`, all positions at once."""
     sources = Tokens.pad([[*source, special.end]] * len(found), padding=special.pad)

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from helpers import stir
-from manyheads.config.recipe import build_recipe, recipe_text
-from manyheads.config.schema import ModelConfig
+from manyheads.config.reading import build_recipe, recipe_text
+from manyheads.config.tasks.translation import TranslationConfig
 from manyheads.data.generated import task
 from manyheads.data.text.records import Pair
 from manyheads.data.tokens.tokenizers import train_tokenizers
-from manyheads.models.builder import build_model
+from manyheads.models.build import build_model
 from manyheads.runs.folder import RunFolder
-from manyheads.runs.loading import parameter_arrays
+from manyheads.runs.loading import model_arrays
 from manyheads.runs.weights import weights_bytes
 
 PROSE = {"train": {"pairs": "dates.tsv"}, "source_language": "en", "target_language": "de"}  # as if from a file of text
@@ -46,7 +46,7 @@ def make_run(
         }
     )
     tokenizers = train_tokenizers(pairs(), recipe.tokenizer, recipe.data.tags)
-    config = ModelConfig(
+    config = TranslationConfig(
         model=recipe.model,
         source_vocabulary=len(tokenizers.source),
         target_vocabulary=len(tokenizers.target),
@@ -57,7 +57,7 @@ def make_run(
     run.recipe_file.write_text(recipe_text(recipe), encoding="utf-8")
     run.write_config(config)
     run.write_tokenizers(tokenizers)
-    arrays = parameter_arrays(stir(build_model(config), seed=seed, gain=1.5))
+    arrays = model_arrays(stir(build_model(config), seed=seed, gain=1.5))
     run.weights_file.write_bytes(weights_bytes(arrays))
     return run
 

@@ -8,7 +8,7 @@ import manyheads
 LAZY = """
 import sys, manyheads
 names = dir(manyheads)
-assert {"Transformer", "Translator", "Inspector", "Bert", "record_attention", "__version__"} <= set(names), names
+assert {"Transformer", "Translator", "Inspector", "Encoder", "train", "evaluate", "__version__"} <= set(names), names
 assert "torch" not in sys.modules
 """
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from manyheads.config.data import CorpusSettings
+from manyheads.config.corpora import CorpusSettings
 from manyheads.data.cleaning.cutting import sentence_key
 from manyheads.data.text.corpora import open_corpus
 from manyheads.data.text.records import Pair, write_columns

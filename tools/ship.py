@@ -19,8 +19,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from manyheads.config.data import CorpusSettings
-from manyheads.config.recipe import load_cut, recipe_text
+from manyheads.config.corpora import CorpusSettings
+from manyheads.config.reading import load_cut, recipe_text
 from manyheads.data.public.catalogue import CATALOGUE
 from manyheads.data.text.corpora import open_corpus
 from manyheads.data.text.records import Pair

@@ -37,11 +37,11 @@ OURS: dict[str, dict[str, Any]] = {
 
 def attention(name: str, length: int) -> nn.Module:
     """Return our self-attention of a kind, as a model for sequences of a length has it."""
-    from manyheads.config.model import AttentionSettings, ModelSettings
+    from manyheads.config.models.attention import AttentionSettings, TransformerSettings
     from manyheads.models.transformer import self_attention
 
     learned = {"length": length} if name == "linformer" else {}
-    settings = ModelSettings(
+    settings = TransformerSettings(
         width=WIDTH,
         heads=HEADS,
         attention=AttentionSettings(**OURS[name], **learned),

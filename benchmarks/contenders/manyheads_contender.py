@@ -7,12 +7,11 @@ import torch.nn.functional as F
 from torch import Tensor
 from worker import BETAS, DROPOUT, EPSILON, SMOOTHING
 
-from manyheads.config.model import ModelSettings
-from manyheads.config.presets import MODEL_PRESETS
-from manyheads.config.schema import TrainingSettings
-from manyheads.data.batches.pairs import Batch
+from manyheads.config.models.transformer import TransformerSettings
+from manyheads.config.training import TrainingSettings
+from manyheads.data.batches.pairs import PairBatch
 from manyheads.models.transformer import Transformer
-from manyheads.training.objectives import TensorBatch, TranslationObjective
+from manyheads.tasks.translation import PairTensors, TranslationObjective
 from manyheads.training.optimisation.optimiser import make_optimiser
 
 
@@ -20,7 +19,7 @@ class Manyheads:
     """Transformer-Tiny as the recipe multi30k-tiny builds it."""
 
     def __init__(self, vocabulary: int) -> None:
-        settings = ModelSettings(preset="tiny", **{**MODEL_PRESETS["tiny"], "dropout": DROPOUT})
+        settings = TransformerSettings(preset="tiny", dropout=DROPOUT)
         self.model = Transformer.from_settings(settings, source_vocabulary=vocabulary, target_vocabulary=vocabulary)
         self.objective = TranslationObjective(self.model, smoothing=SMOOTHING)
 
@@ -39,9 +38,9 @@ class Manyheads:
         logits = self.model.logits(self.model.decode(moved.target_in, self.model.encode(moved.source)))
         return F.cross_entropy(logits.flatten(0, 1), moved.target_out.flatten(), ignore_index=0, reduction="sum")
 
-    def _move(self, batch: dict[str, Tensor]) -> TensorBatch:
+    def _move(self, batch: dict[str, Tensor]) -> PairTensors:
         arrays = {name: tensor.numpy() for name, tensor in batch.items()}
-        return TensorBatch.move(Batch(**arrays, pairs=arrays["source_lengths"]), torch.device("cpu"))
+        return PairTensors.move(PairBatch(**arrays, pairs=arrays["source_lengths"]), torch.device("cpu"))
 
 
 def build(vocabulary: int) -> Manyheads:

@@ -16,23 +16,30 @@ if TYPE_CHECKING:
     from manyheads.attention.multi_head import MultiHeadAttention as MultiHeadAttention
     from manyheads.attention.recording import record_attention as record_attention
     from manyheads.decoding.translator import Translator as Translator
-    from manyheads.encoding.bert import Bert as Bert
+    from manyheads.encoding.encoder import Encoder as Encoder
     from manyheads.errors import ManyheadsError as ManyheadsError
+    from manyheads.evaluation.evaluate import Evaluation as Evaluation
+    from manyheads.evaluation.evaluate import evaluate as evaluate
     from manyheads.inspection.inspector import Inspector as Inspector
     from manyheads.models.transformer import Transformer as Transformer
+    from manyheads.training.train import train as train
 
 __version__ = "0.1.0"
 
 _PLACES = {
-    "Bert": "manyheads.encoding.bert",
+    "Encoder": "manyheads.encoding.encoder",
+    "Evaluation": "manyheads.evaluation.evaluate",
     "Inspector": "manyheads.inspection.inspector",
     "ManyheadsError": "manyheads.errors",
     "Mask": "manyheads.attention.masks",
     "MultiHeadAttention": "manyheads.attention.multi_head",
     "Transformer": "manyheads.models.transformer",
     "Translator": "manyheads.decoding.translator",
+    "evaluate": "manyheads.evaluation.evaluate",
     "record_attention": "manyheads.attention.recording",
+    "train": "manyheads.training.train",
 }
+_RENAMED = {"Bert": "Encoder"}  # names of version 0.1.0
 
 __all__ = [*_PLACES, "__version__"]
 
@@ -44,6 +51,11 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> object:
     """Import a public name from its room on first use."""
+    if name in _RENAMED:
+        import warnings
+
+        warnings.warn(f"manyheads.{name} is called manyheads.{_RENAMED[name]} now.", DeprecationWarning, stacklevel=2)
+        name = _RENAMED[name]
     if name not in _PLACES:
         raise AttributeError(f"module 'manyheads' has no attribute '{name}'")
     return getattr(import_module(_PLACES[name]), name)

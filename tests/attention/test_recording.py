@@ -8,8 +8,7 @@ from helpers import SPECIAL, batch_of, greatest_difference, tiny
 from manyheads.attention import dot_product
 from manyheads.attention.multi_head import MultiHeadAttention
 from manyheads.attention.recording import record_attention
-from manyheads.decoding.search.beam import beam_search
-from manyheads.decoding.search.greedy import greedy_search
+from manyheads.decoding.search.from_source import beam_from_source, greedy_from_source
 
 ROWS = [[4, 5, 6, 7], [8, 9], [10]]
 TARGET = torch.tensor([[2, 4, 5, 6], [2, 7, 8, 9], [2, 10, 4, 4]])
@@ -27,7 +26,7 @@ def kernel_calls(monkeypatch):
 
 
 def forward(model) -> torch.Tensor:
-    return model.decode(TARGET, model.encode(batch_of(ROWS)))
+    return model.decode(TARGET, model.encode(batch_of(ROWS))).hidden
 
 
 def test_every_attention_of_the_model_is_there_under_its_name_with_every_head():
@@ -104,7 +103,7 @@ def test_decoding_steps_are_joined_into_what_decode_records():
         assert greatest_difference(whole[name], steps[name]) < 1e-5
 
 
-@pytest.mark.parametrize("search", [greedy_search, beam_search])
+@pytest.mark.parametrize("search", [greedy_from_source, beam_from_source])
 def test_a_search_of_several_sentences_can_be_recorded(search):
     model, source = tiny(), batch_of(ROWS)
     options = {"special": SPECIAL, "limits": [3, 6, 9]}  # the sentences leave the batch one after the other

@@ -16,8 +16,8 @@ import yaml
 from commands import laid_over, verbs
 from manyheads import Translator, __version__
 from manyheads.cli import texts as reading
-from manyheads.config.data import CorpusSettings
-from manyheads.config.recipe import load_recipe, parse_recipe
+from manyheads.config.corpora import CorpusSettings
+from manyheads.config.reading import load_recipe, parse_recipe
 from manyheads.data.text.corpora import open_corpus
 from manyheads.runs.weights import read_weights
 from manyheads.training import costs

@@ -11,8 +11,8 @@ from typing import Any, get_args
 
 import pytest
 
-from manyheads.config.bert import BertRecipe
-from manyheads.config.schema import Recipe
+from manyheads.config.tasks.reading import ReadingRecipe
+from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.config.values import Metric
 from manyheads.data.public.catalogue import CATALOGUE
 from manyheads.decoding.engines.choice import ENGINES, PRECISIONS
@@ -121,8 +121,8 @@ def test_names_are_offered(offered: Offer, words: list[str], expected: list[str]
 
 def test_keys_of_the_recipe_are_offered(offered: Offer):
     assert offered("train", "--set", "training.ste") == ["training.steps="]
-    assert offered("validate", RECIPES / "bert-kinds.yaml", "--set", "masking.s") == ["masking.share="]
-    for schema, file in ((Recipe, "dates.yaml"), (BertRecipe, "bert-kinds.yaml")):
+    assert offered("validate", RECIPES / "bert-words.yaml", "--set", "masking.s") == ["masking.share="]
+    for schema, file in ((TranslationRecipe, "dates.yaml"), (ReadingRecipe, "bert-kinds.yaml")):
         sections = {key.split(".")[0].rstrip("=") for key in offered("train", RECIPES / file, "--set", "")}
         assert sections == set(schema.model_fields)
     assert "training.steps=" in offered("train", "missing.yaml", "--set", "")

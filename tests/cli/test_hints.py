@@ -39,7 +39,7 @@ def test_an_import_says_how_to_use_the_model(command: Command, folder: Path):
     result = command("import", tiny_folder(folder / "theirs"), "--out", folder / "run")
     words = pasted(result.succeeds(), "try: ")
     command(*words, stdin="a b\n").succeeds()
-    said = command("translate", "--model", folder / "run", "a").refuses("this run is a BERT")
+    said = command("translate", "--model", folder / "run", "a").refuses("this run is a model for encoding")
     assert pasted(said, "For vectors: ") == words
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from manyheads.config.messages import key_lines
-from manyheads.config.recipe import parse_recipe
+from manyheads.config.reading import parse_recipe
 from manyheads.errors import ManyheadsError, did_you_mean
 
 GOOD = """\

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyheads.config.presets import MODEL_PRESETS
-from manyheads.config.recipe import load_any_recipe, load_recipe, merged, parse_change, parse_recipe, recipe_text
+from manyheads.config.models.transformer import SIZES
+from manyheads.config.reading import load_recipe, merged, parse_change, parse_recipe, recipe_text
 from manyheads.errors import ManyheadsError
 
 MINIMAL = "data: {train: {task: copy}}\n"
@@ -16,7 +16,7 @@ MINIMAL = "data: {train: {task: copy}}\n"
 def test_the_preset_gives_way_to_the_recipe_and_the_recipe_to_the_change():
     text = MINIMAL + "model: {preset: big, dropout: 0.2, heads: 8}\ntraining: {steps: 5}\n"
     recipe = parse_recipe(text, ["model.heads=4", "training.steps=7"])
-    assert recipe.model.width == MODEL_PRESETS["big"]["width"] == 1024
+    assert recipe.model.width == SIZES["big"]["width"] == 1024
     assert recipe.model.dropout == 0.2
     assert recipe.model.heads == 4
     assert recipe.training.steps == 7
@@ -105,7 +105,7 @@ RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*.yaml"))
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda one: one.stem)
 def test_every_shipped_recipe_is_valid(path: Path):
-    recipe = load_any_recipe(path)
+    recipe = load_recipe(path)
     assert recipe.name == path.stem
 
 

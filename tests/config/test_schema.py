@@ -6,11 +6,11 @@ import pytest
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from manyheads.config.bert import BertRecipe
-from manyheads.config.messages import build, section_of
-from manyheads.config.model import ModelSettings
-from manyheads.config.presets import MODEL_PRESETS, model_preset
-from manyheads.config.schema import ModelConfig, Recipe
+from manyheads.config.messages import build
+from manyheads.config.models.transformer import SIZES, TransformerSettings
+from manyheads.config.tasks.reading import ReadingRecipe
+from manyheads.config.tasks.translation import TranslationConfig, TranslationRecipe
+from manyheads.config.unions import sections_of
 from manyheads.config.values import plain_name
 from manyheads.errors import ManyheadsError
 
@@ -26,11 +26,11 @@ def fields(section: type[BaseModel], path: str = "") -> Iterator[tuple[str, Fiel
     """Yield every key of a recipe with its field, sections too."""
     for name, field in section.model_fields.items():
         yield f"{path}{name}", field
-        if inner := section_of(field.annotation):
+        for inner in sections_of(field.annotation):
             yield from fields(inner, f"{path}{name}.")
 
 
-@pytest.mark.parametrize(("key", "field"), [pytest.param(*one, id=one[0]) for one in fields(Recipe)])
+@pytest.mark.parametrize(("key", "field"), [pytest.param(*one, id=one[0]) for one in fields(TranslationRecipe)])
 def test_every_key_is_explained_in_one_line(key: str, field: FieldInfo):
     assert field.description, key
     assert field.description.endswith(".")
@@ -38,38 +38,43 @@ def test_every_key_is_explained_in_one_line(key: str, field: FieldInfo):
 
 
 def test_training_data_are_all_that_must_be_given():
-    recipe = Recipe.model_validate(MINIMAL)
+    recipe = TranslationRecipe.model_validate(MINIMAL)
     assert recipe.data.train.task == "copy"
-    assert [key for key, field in fields(Recipe) if field.is_required()] == ["data", "data.train"]
+    assert [key for key, field in fields(TranslationRecipe) if field.is_required()] == ["data", "data.train"]
 
 
 def test_defaults_are_the_papers_base_model():
-    model, training = Recipe.model_validate(MINIMAL).model, Recipe.model_validate(MINIMAL).training
+    model, training = (
+        TranslationRecipe.model_validate(MINIMAL).model,
+        TranslationRecipe.model_validate(MINIMAL).training,
+    )
     assert (model.width, model.heads, model.encoder_layers, model.decoder_layers) == (512, 8, 6, 6)
     assert (model.feed_forward, model.dropout, model.norm, model.tie) == (2048, 0.1, "post", "all")
     assert (training.betas, training.epsilon, training.label_smoothing) == ((0.9, 0.98), 1e-9, 0.1)
     assert (training.schedule.kind, training.schedule.warmup) == ("paper", 4000)
 
 
-@pytest.mark.parametrize("name", MODEL_PRESETS)
+@pytest.mark.parametrize("name", SIZES)
 def test_presets_are_valid(name: str):
-    assert model_preset(name).preset == name
+    assert TransformerSettings(preset=name).preset == name
 
 
 def test_a_recipe_does_not_change():
     with pytest.raises(ValidationError, match="frozen"):
-        Recipe.model_validate(MINIMAL).seed = 2  # type: ignore[misc]
+        TranslationRecipe.model_validate(MINIMAL).seed = 2  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("settings", [{"width": 100, "heads": 8}, {"width": 512, "heads": 7}])
 def test_heads_must_divide_the_width(settings: dict[str, int]):
     with pytest.raises(ValidationError, match=f"width {settings['width']} is not divisible by {settings['heads']}"):
-        ModelSettings.model_validate(settings)
+        TransformerSettings.model_validate(settings)
 
 
 def test_a_model_config_survives_its_file():
-    config = ModelConfig(model=model_preset("tiny"), source_vocabulary=100, target_vocabulary=90, start=0)
-    assert ModelConfig.model_validate_json(config.model_dump_json()) == config
+    config = TranslationConfig(
+        model=TransformerSettings(preset="tiny"), source_vocabulary=100, target_vocabulary=90, start=0
+    )
+    assert TranslationConfig.model_validate_json(config.model_dump_json()) == config
 
 
 ESCAPES = ["..", ".", ".hidden", "../other", "/etc/passwd", "a/b", "a\\b", "C:x", "~/.ssh/../x"]
@@ -77,24 +82,24 @@ UNFIT = ["", " ", " a", "a ", "a\n", "a\0b", "\x1b[2J", "a\u202eb", "a\u2028b", 
 PLAIN = ["run", "a.b", "vaswani-base_2", "-", "en→de (base), +2", "größer", "हिन्दी", "北京 2024", "1", "x" * 100]
 
 
-@pytest.mark.parametrize("schema", [Recipe, BertRecipe])
+@pytest.mark.parametrize("schema", [TranslationRecipe, ReadingRecipe])
 @pytest.mark.parametrize("name", [*ESCAPES, *UNFIT])
-def test_a_name_leads_nowhere_else(schema: type[Recipe | BertRecipe], name: str):
-    values = MINIMAL if schema is Recipe else MINIMAL_BERT
+def test_a_name_leads_nowhere_else(schema: type[TranslationRecipe | ReadingRecipe], name: str):
+    values = MINIMAL if schema is TranslationRecipe else MINIMAL_BERT
     with pytest.raises(ManyheadsError, match=r"'name' = .*: a name ") as caught:
         build(schema, {**values, "name": name}, origin="recipe.yaml")
     assert str(caught.value).isprintable()
 
 
-@pytest.mark.parametrize("schema", [Recipe, BertRecipe])
+@pytest.mark.parametrize("schema", [TranslationRecipe, ReadingRecipe])
 @pytest.mark.parametrize("name", PLAIN)
-def test_a_plain_name_is_taken(schema: type[Recipe | BertRecipe], name: str):
-    values = MINIMAL if schema is Recipe else MINIMAL_BERT
+def test_a_plain_name_is_taken(schema: type[TranslationRecipe | ReadingRecipe], name: str):
+    values = MINIMAL if schema is TranslationRecipe else MINIMAL_BERT
     assert build(schema, {**values, "name": name}, origin="recipe.yaml").name == name
 
 
 @pytest.mark.parametrize("text", [*ESCAPES, *UNFIT, *PLAIN, "\udcff", "x" * 99 + " y"])
 def test_every_text_gives_a_valid_name(text: str):
     name = plain_name(text)
-    assert build(Recipe, {**MINIMAL, "name": name}, origin="recipe.yaml").name == name
+    assert build(TranslationRecipe, {**MINIMAL, "name": name}, origin="recipe.yaml").name == name
     assert name == text or text not in PLAIN

@@ -12,15 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyheads.config.data import DataSettings
-from manyheads.data.batches.pairs import Batch, Batches, SpecialTokens
+from manyheads.config.corpora import DataSettings
+from manyheads.config.special import SpecialIds
+from manyheads.data.batches.pairs import PairBatch, PairBatches
 from manyheads.data.batches.store import Store, open_store
 from manyheads.data.text.corpora import Corpus
 from manyheads.data.text.records import Pair
 from manyheads.data.tokens.tokenizers import END, PAD, START, Tokenizers
 from manyheads.errors import ManyheadsError
 
-SPECIAL = SpecialTokens(pad=PAD, start=START)
+SPECIAL = SpecialIds(pad=PAD, start=START)
 VOCABULARY = 50
 Lengths = list[tuple[int, int]]
 
@@ -61,11 +62,11 @@ def store_of(lengths: Lengths) -> Store:
     return open_store(OfLengths(lengths), Tokenizers(numbers, numbers), DataSettings(train={"task": "copy"}))  # type: ignore[arg-type]
 
 
-def batches_of(lengths: Lengths, *, tokens: int, seed: int = 1) -> Batches:
-    return Batches(store_of(lengths), tokens=tokens, seed=seed, special=SPECIAL)
+def batches_of(lengths: Lengths, *, tokens: int, seed: int = 1) -> PairBatches:
+    return PairBatches(store_of(lengths), tokens=tokens, seed=seed, special=SPECIAL)
 
 
-def epoch(batches: Batches, number: int = 0) -> list[Batch]:
+def epoch(batches: PairBatches, number: int = 0) -> list[PairBatch]:
     return [batches[i] for i in range(number * batches.per_epoch, (number + 1) * batches.per_epoch)]
 
 
@@ -97,7 +98,7 @@ def test_no_batch_holds_more_padded_tokens_than_allowed(lengths: Lengths, tokens
 def test_a_batch_is_its_sentences_laid_out(lengths: Lengths, tokens: int, seed: int):
     store = store_of(lengths)
     pairs = list(OfLengths(lengths).pairs())
-    for batch in epoch(Batches(store, tokens=tokens, seed=seed, special=SPECIAL)):
+    for batch in epoch(PairBatches(store, tokens=tokens, seed=seed, special=SPECIAL)):
         for row, pair in enumerate(pairs[i] for i in batch.pairs):
             source, target = ([*map(int, side.split())] for side in pair)
             s, t = len(source) + 1, len(target) + 1
@@ -115,7 +116,7 @@ def test_a_batch_is_the_same_whenever_it_is_asked_for(lengths: Lengths, tokens: 
     assert [digest(first[i]) for i in indices] == forward
 
 
-def digest(batch: Batch) -> str:
+def digest(batch: PairBatch) -> str:
     """Return a hash of everything in a batch."""
     found = hashlib.sha256()
     for array in batch:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from manyheads.config.bert import MaskingSettings
+from manyheads.config.tasks.masked_words import MaskingSettings
 from manyheads.data.batches.examples import (
     NOTHING,
-    BertBatches,
+    ExampleBatches,
     labelled,
     located,
     mask_tokens,
@@ -87,7 +87,7 @@ def test_labels_that_training_never_saw_are_all_named(tokenizer: WordPiece):
 def test_an_epoch_has_every_example_once_and_batch_i_is_always_the_same(questions: list[Example], tokenizer: WordPiece):
     task = unlabelled(questions, tokenizer, longest=96)
     one, two = (
-        BertBatches(task, masked_layout(task, tokenizer, MaskingSettings(), seed=3), tokens=512, seed=3)
+        ExampleBatches(task, masked_layout(task, tokenizer, MaskingSettings(), seed=3), tokens=512, seed=3)
         for _ in range(2)
     )
     epoch = [one[index] for index in range(one.per_epoch)]
@@ -100,14 +100,14 @@ def test_an_epoch_has_every_example_once_and_batch_i_is_always_the_same(question
 
 def test_another_epoch_hides_other_tokens(tokenizer: WordPiece):
     task = unlabelled([Example("mary went to the kitchen and then to the garden")], tokenizer, longest=96)
-    batches = BertBatches(task, masked_layout(task, tokenizer, MaskingSettings(), seed=3), tokens=512, seed=3)
+    batches = ExampleBatches(task, masked_layout(task, tokenizer, MaskingSettings(), seed=3), tokens=512, seed=3)
     assert len({batches[index].targets.tobytes() for index in range(10)}) > 3
 
 
 def test_known_targets_stay_with_their_rows(tokenizer: WordPiece):
     examples = [Example("mary " * (1 + number % 5), "ab"[number % 2]) for number in range(30)]
     task = labelled(examples, tokenizer, ["a", "b"], longest=20, where="here")
-    batches = BertBatches(task, plain_layout(task, tokenizer), tokens=64, seed=1)
+    batches = ExampleBatches(task, plain_layout(task, tokenizer), tokens=64, seed=1)
     for index in range(batches.per_epoch):
         batch = batches[index]
         assert batch.targets.tolist() == [number % 2 for number in batch.pairs]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from manyheads.config.recipe import load_cut
+from manyheads.config.reading import load_cut
 from manyheads.data.public import catalogue
 from manyheads.data.public.catalogue import CATALOGUE, find
 from manyheads.data.public.download import content_sha256, get, is_right

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyheads.config.data import CorpusSettings
-from manyheads.data.text.corpora import Corpus, Part, open_corpus
+from manyheads.config.corpora import CorpusSettings
+from manyheads.data.text.corpora import Corpus, open_corpus
+from manyheads.data.text.held_out import Part
 from manyheads.data.text.records import Pair
 from manyheads.errors import ManyheadsError
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import LAW
-from manyheads.config.data import TokenizerSettings
-from manyheads.config.recipe import load_cut
+from manyheads.config.corpora import TokenizerSettings
+from manyheads.config.reading import load_cut
 from manyheads.data.cleaning.cutting import HeldOut, Portion, Sentences, add_sentences, cut, sentence_key
 from manyheads.data.text.chinese import normalisation_rules, simplified
 from manyheads.data.text.records import Pair

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from manyheads.config.bert import BertTask, ExamplesSettings
+from manyheads.config.tasks.reading import ExamplesSettings, ReadingTaskName
 from manyheads.data.generated.kinds import NOUNS
 from manyheads.data.text.examples import read_examples
 from manyheads.data.text.records import Example
 from manyheads.errors import ManyheadsError
 
 
-def read(path: Path, text: str, task: BertTask) -> list[Example]:
+def read(path: Path, text: str, task: ReadingTaskName) -> list[Example]:
     path.write_text(text, encoding="utf-8")
     return read_examples(ExamplesSettings(file=str(path)), task, split="train")
 
 
-def generated(name: str, task: BertTask, split: str = "train", **options) -> list[Example]:
+def generated(name: str, task: ReadingTaskName, split: str = "train", **options) -> list[Example]:
     settings = ExamplesSettings(task=name, count=60, options=options)
     return read_examples(settings, task, split=split)  # type: ignore[arg-type]
 
@@ -63,7 +63,7 @@ def test_an_answer_stands_where_it_is_said_or_where_it_is_first_found(tmp_path: 
         ("x.jsonl", '{"question": "q", "context": "c", "answer": ""}', "question_answering", "does not stand"),
     ],
 )
-def test_mistakes_are_told_with_their_line(tmp_path: Path, name: str, text: str, task: BertTask, words: str):
+def test_mistakes_are_told_with_their_line(tmp_path: Path, name: str, text: str, task: ReadingTaskName, words: str):
     with pytest.raises(ManyheadsError) as caught:
         read(tmp_path / name, text, task)
     assert words in str(caught.value)
@@ -77,7 +77,7 @@ def test_mistakes_are_told_with_their_line(tmp_path: Path, name: str, text: str,
         ("whereabouts", "question_answering", {"max_moves": 4}),
     ],
 )
-def test_generated_examples_are_the_same_every_time_and_in_one_split_only(name: str, task: BertTask, options):
+def test_generated_examples_are_the_same_every_time_and_in_one_split_only(name: str, task: ReadingTaskName, options):
     splits = [generated(name, task, split, **options) for split in ("train", "valid", "test")]
     assert splits[0] == generated(name, task, "train", **options)
     sources = [{one.source for one in split} for split in splits]
@@ -119,7 +119,7 @@ def test_the_answer_is_where_the_person_went_last():
         ({"task": "whereabouts", "options": {"min_moves": 9}}, "question_answering", "min_moves"),
     ],
 )
-def test_impossible_tasks_are_told(settings, task: BertTask, words: str):
+def test_impossible_tasks_are_told(settings, task: ReadingTaskName, words: str):
     with pytest.raises(ManyheadsError) as caught:
         read_examples(ExamplesSettings(**settings), task, split="train")
     assert words in str(caught.value)

@@ -9,17 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyheads.config.recipe import build_recipe
+from helpers import prepared
+from manyheads.config.reading import build_recipe
+from manyheads.config.special import SpecialIds
 from manyheads.data.batches.mixture import Mixture
-from manyheads.data.batches.pairs import Batch, Batches, SpecialTokens
+from manyheads.data.batches.pairs import PairBatch, PairBatches
 from manyheads.data.batches.store import Store, open_store
-from manyheads.data.text.corpora import Corpus, Part, Together, Weighted, Without
+from manyheads.data.text.corpora import Corpus, Together, Weighted
+from manyheads.data.text.held_out import Part, Without, open_corpora
 from manyheads.data.text.records import Pair
 from manyheads.data.tokens.tokenizers import PAD, START, TRAINING_PAIRS, Tokenizers, train_tokenizers
 from manyheads.runs.folder import RunFolder
-from manyheads.training.preparation import open_corpora, prepare
 
-SPECIAL = SpecialTokens(pad=PAD, start=START)
+SPECIAL = SpecialIds(pad=PAD, start=START)
 SYMBOLS = [f"w{i}" for i in range(30)]
 
 
@@ -56,16 +58,16 @@ def store_of(lengths: list[tuple[int, int]], shift: int = 0) -> Store:
     return open_store(Given(pairs), TOKENIZERS, recipe({"task": "copy"}).data)
 
 
-def batches_of(mixture: Mixture | Store, seed: int = 1) -> Batches:
-    return Batches(mixture, tokens=200, seed=seed, special=SPECIAL)
+def batches_of(mixture: Mixture | Store, seed: int = 1) -> PairBatches:
+    return PairBatches(mixture, tokens=200, seed=seed, special=SPECIAL)
 
 
-def seen(batches: Batches, epochs: int) -> Counter[int]:
+def seen(batches: PairBatches, epochs: int) -> Counter[int]:
     """Return how often each pair is seen in the first epochs."""
     return Counter(int(pair) for i in range(epochs * batches.per_epoch) for pair in batches[i].pairs)
 
 
-def same(first: Batch, second: Batch) -> bool:
+def same(first: PairBatch, second: PairBatch) -> bool:
     return all(np.array_equal(one, other) for one, other in zip(first, second, strict=True))
 
 
@@ -78,11 +80,9 @@ def test_every_pair_is_seen_as_often_as_its_class_is_drawn(first, second, one: f
     batches = batches_of(Mixture([store_of(first), store_of(second, 1)], [one, other]))
     epochs = 7
     counts = seen(batches, epochs)
-    starts, ranks = batches._class_starts, np.diff(batches._rank_starts)
-    for k, share in enumerate(ranks):
-        members = batches._members_by_class[starts[k] : starts[k + 1]].tolist()
-        times = epochs * share / len(members)
-        assert all(np.floor(times) <= counts[member] <= np.ceil(times) for member in members), "none before its turn"
+    for members, ranks in batches.order.classes():
+        times = epochs * ranks / len(members)
+        assert all(np.floor(times) <= counts[int(one)] <= np.ceil(times) for one in members), "none before its turn"
     assert set(counts) <= set(range(len(first) + len(second)))
 
 
@@ -181,7 +181,7 @@ TASK = {"task": "reverse", "count": 60, "options": {"min_length": 2, "max_length
 
 def test_held_out_pairs_are_cut_off_the_first_of_several():
     mixed = recipe([TASK, {**TASK, "seed": 2}, TASK], held_out=10)
-    train, valid = open_corpora(mixed)
+    train, valid = open_corpora(mixed.data)
     held_out = list(valid.pairs())
     assert len(held_out) >= 10
     for corpus in train:
@@ -196,9 +196,9 @@ def test_a_list_of_one_corpus_is_that_corpus():
 def test_several_corpora_are_prepared_as_one(tmp_path: Path):
     mixed = recipe([TASK, {**TASK, "seed": 2, "weight": 0.5}], valid={**TASK, "count": 10})
     said: list[str] = []
-    parts = prepare(mixed, RunFolder(tmp_path / "run"), threads=1, tell=said.append)
+    parts = prepared(mixed, RunFolder(tmp_path / "run"), said.append)
     assert len(parts.store) == 120
-    assert sum(seen(parts.batches, 1).values()) == 90
+    assert sum(seen(parts.stages[0], 1).values()) == 90
     assert "120 training pairs" in " ".join(said)
     assert RunFolder(tmp_path / "run").recipe() == mixed
     assert RunFolder(tmp_path / "run").begin(mixed) == []

@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import LAW
-from manyheads.config.data import CorpusSettings, DataSettings, TokenizerSettings
+from manyheads.config.corpora import CorpusSettings, DataSettings, TokenizerSettings
 from manyheads.config.modify import ModifySettings
+from manyheads.config.special import SpecialIds
 from manyheads.config.symbols import CLOSINGS, COPIES, OPENINGS, SYMBOL, SYMBOLS
 from manyheads.data.batches.mixture import Mixture
-from manyheads.data.batches.pairs import Batch, Batches, SpecialTokens
+from manyheads.data.batches.pairs import PairBatch, PairBatches
 from manyheads.data.batches.store import open_store
 from manyheads.data.lexicons.lexicon import Lexicon
 from manyheads.data.modifiers.accents import without_accents
@@ -201,11 +202,11 @@ def store_of(corpus: CorpusSettings, tokenizers: Tokenizers, monkeypatch: pytest
 
 def batches_of(store, tokenizers: Tokenizers, corpus: CorpusSettings, settings: ModifySettings, *, seed: int = 1):
     changes = modification(settings, [corpus], tokenizers, longest=256)
-    special = SpecialTokens(pad=PAD, start=START)
-    return Batches(Mixture([store], [1.0]), tokens=600, seed=seed, special=special, modification=changes)
+    special = SpecialIds(pad=PAD, start=START)
+    return PairBatches(Mixture([store], [1.0]), tokens=600, seed=seed, special=special, modification=changes)
 
 
-def texts(batch: Batch, tokenizers: Tokenizers) -> list[tuple[str, str]]:
+def texts(batch: PairBatch, tokenizers: Tokenizers) -> list[tuple[str, str]]:
     return list(
         zip(
             tokenizers.source.decode_all(batch.source.tolist()),

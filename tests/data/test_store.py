@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from manyheads.config.data import DataSettings, TokenizerSettings
+from manyheads.config.corpora import DataSettings, TokenizerSettings
 from manyheads.data.batches import store as store_module
 from manyheads.data.batches.store import Store, cache_folder, open_store, store_key
 from manyheads.data.text.corpora import Corpus
@@ -210,7 +210,7 @@ BUILDER = """
 import os, resource, signal, sys
 from collections.abc import Iterator
 from pathlib import Path
-from manyheads.config.data import DataSettings
+from manyheads.config.corpora import DataSettings
 from manyheads.data.batches import store
 from manyheads.data.text.corpora import Corpus
 from manyheads.data.text.records import Pair

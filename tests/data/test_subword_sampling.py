@@ -12,9 +12,10 @@ from random import Random
 import numpy as np
 import pytest
 
-from manyheads.config.data import DataSettings, TokenizerSettings
+from manyheads.config.corpora import DataSettings, TokenizerSettings
 from manyheads.config.messages import build
-from manyheads.data.batches.pairs import Batch, Batches, SpecialTokens
+from manyheads.config.special import SpecialIds
+from manyheads.data.batches.pairs import PairBatch, PairBatches
 from manyheads.data.batches.store import open_store
 from manyheads.data.text.corpora import Corpus
 from manyheads.data.text.records import Pair
@@ -62,23 +63,23 @@ def tokenizers_of(kind: str) -> Tokenizers:
     return train_tokenizers(PAIRS, settings(kind, 0.0))
 
 
-def batches_of(kind: str, sampling: float, *, longest: int = 256, seed: int = 1) -> Batches:
+def batches_of(kind: str, sampling: float, *, longest: int = 256, seed: int = 1) -> PairBatches:
     tokenizers = tokenizers_of(kind)
     data = DataSettings.model_validate({"train": {"task": "copy"}, "max_length": longest})
-    return Batches(
+    return PairBatches(
         open_store(Given(), tokenizers, data),
         tokens=600,
         seed=seed,
-        special=SpecialTokens(pad=PAD, start=START),
+        special=SpecialIds(pad=PAD, start=START),
         resampling=resampling(tokenizers, settings(kind, sampling), longest=longest),
     )
 
 
-def same(first: Batch, second: Batch) -> bool:
+def same(first: PairBatch, second: PairBatch) -> bool:
     return all(np.array_equal(one, other) for one, other in zip(first, second, strict=True))
 
 
-def tokens_of(batches: Batches) -> int:
+def tokens_of(batches: PairBatches) -> int:
     return sum(int(batches[i].source_lengths.sum()) for i in range(batches.per_epoch))
 
 
@@ -136,7 +137,7 @@ def test_epochs_cut_the_same_sentence_differently():
     assert sum(seen[0][pair] != seen[1][pair] for pair in seen[0]) > len(PAIRS) / 2
 
 
-def _rows(batch: Batch) -> Iterator[tuple[int, list[int]]]:
+def _rows(batch: PairBatch) -> Iterator[tuple[int, list[int]]]:
     """Yield each pair of a batch with the ids of its source."""
     for pair, row, length in zip(batch.pairs, batch.source, batch.source_lengths, strict=True):
         yield int(pair), row[:length].tolist()

@@ -5,43 +5,44 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from manyheads.config.data import CorpusSettings, TokenizerSettings
+from helpers import prepared
+from manyheads.config.corpora import CorpusSettings, TokenizerSettings
 from manyheads.config.messages import build
-from manyheads.config.recipe import build_recipe
-from manyheads.config.schema import Recipe
+from manyheads.config.reading import build_recipe
+from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.data.batches.store import store_key
 from manyheads.data.text.corpora import Tagged, open_corpus
+from manyheads.data.text.held_out import open_corpora
 from manyheads.data.text.records import Pair
 from manyheads.data.tokens.tokenizers import PAD, Tokenizer, train_tokenizers
 from manyheads.errors import ManyheadsError
 from manyheads.runs.folder import RunFolder
-from manyheads.training.preparation import open_corpora, prepare
 
 TASK = {"task": "reverse", "count": 200, "options": {"min_length": 2, "max_length": 9, "symbols": 12}}
 KINDS = ["bpe", "unigram", "characters", "symbols"]
 TAGS = ("<bt>", "<web>")
 
 
-def recipe(kind: str, **tokenizer: object) -> Recipe:
+def recipe(kind: str, **tokenizer: object) -> TranslationRecipe:
     train = [TASK, {**TASK, "seed": 2, "tag": "<bt>"}, {**TASK, "seed": 3, "tag": "<web>"}]
     values = {"data": {"train": train, "valid": {**TASK, "count": 5}}, "tokenizer": {"kind": kind, **tokenizer}}
     return build_recipe({**values, "model": {"tie": "target"}})
 
 
 def tokenizer_of(kind: str, tags: tuple[str, ...]) -> Tokenizer:
-    pairs = [pair for corpus in open_corpora(recipe(kind))[0] for pair in corpus.pairs()]
+    pairs = [pair for corpus in open_corpora(recipe(kind).data)[0] for pair in corpus.pairs()]
     return train_tokenizers(pairs, TokenizerSettings.model_validate({"kind": kind}), tags).source
 
 
 @pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_tag_is_the_first_token_of_each_source(tmp_path: Path, kind: str, shared: bool):
-    parts = prepare(recipe(kind, shared=shared), RunFolder(tmp_path), threads=1, tell=lambda text: None)
+    parts = prepared(recipe(kind, shared=shared), RunFolder(tmp_path), lambda text: None)
     source = parts.tokenizers.source
     numbers = {tag: source.encode(tag) for tag in TAGS}
     assert all(len(ids) == 1 for ids in numbers.values())
     assert len({ids[0] for ids in numbers.values()}) == 2
-    corpora, _ = open_corpora(parts.recipe)
+    corpora, _ = open_corpora(parts.recipe.data)
     for store, corpus, tag in zip(parts.store.stores, corpora, ["", *TAGS], strict=True):
         for index, pair in enumerate(corpus.pairs()):
             (row,), (length,) = store.rows("source", np.array([index]), padding=PAD)
@@ -60,11 +61,11 @@ def test_tagged_text_is_cut_as_without_the_tag(kind: str):
 
 @pytest.mark.parametrize("kind", ["bpe", "unigram"])
 def test_a_tag_is_never_cut_by_sampling(tmp_path: Path, kind: str):
-    parts = prepare(recipe(kind, sampling=0.5), RunFolder(tmp_path), threads=1, tell=lambda text: None)
+    parts = prepared(recipe(kind, sampling=0.5), RunFolder(tmp_path), lambda text: None)
     (tag,) = parts.tokenizers.source.encode("<bt>")
     stored = {len(parts.store.stores[0]) + i for i in range(len(parts.store.stores[1]))}
-    for index in range(parts.batches.per_epoch):
-        batch = parts.batches[index]
+    for index in range(parts.stages[0].per_epoch):
+        batch = parts.stages[0][index]
         assert all((row[0] == tag) == (pair in stored) for row, pair in zip(batch.source, batch.pairs, strict=True))
 
 
@@ -95,7 +96,7 @@ def test_a_tag_that_normalisation_changes_is_told():
 
 def test_the_held_out_cut_looks_below_the_tag():
     values = {"data": {"train": [TASK, {**TASK, "tag": "<bt>"}], "held_out": 20}, "tokenizer": {"kind": "symbols"}}
-    train, valid = open_corpora(build_recipe(values))
+    train, valid = open_corpora(build_recipe(values).data)
     held_out = {pair.source for pair in valid.pairs()}
     assert not {pair.source.removeprefix("<bt> ") for pair in train[1].pairs()} & held_out
     assert all(pair.source.startswith("<bt> ") for pair in train[1].pairs())

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from manyheads.config.data import TokenizerSettings
+from manyheads.config.corpora import TokenizerSettings
 from manyheads.data.text.records import Pair
 from manyheads.data.tokens.tokenizers import (
     END,

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from helpers import LAW, SPECIAL, VOCABULARY, sentences, stir, tiny, tiny_settings
-from manyheads.decoding.search.beam import beam_search
-from manyheads.decoding.search.greedy import greedy_search
-from manyheads.decoding.search.hypothesis import Penalty, Special
+from manyheads.config.special import SpecialIds
+from manyheads.decoding.search.from_source import beam_from_source, greedy_from_source
+from manyheads.decoding.search.hypothesis import Penalty
 from manyheads.decoding.search.rescoring import token_log_probabilities
-from manyheads.models.interface import SequenceToSequence, Tokens
+from manyheads.models.interface import Decoded, SequenceToSequence, Tokens
 from manyheads.models.transformer import Transformer
 
-TOY = Special(start=1, end=2, pad=0)
+TOY = SpecialIds(start=1, end=2, pad=0)
 CONTENT = (3, 4, 5)
 TOY_VOCABULARY = 6
 LIMIT = 4
@@ -29,6 +29,9 @@ SOURCES = 8
 class TableState:
     origin: Tensor  # [B] which source
     prefix: Tensor  # [B] the target read so far as a number in base V + 1
+
+    def __len__(self) -> int:
+        return len(self.origin)
 
     def select(self, rows: Tensor) -> "TableState":
         return TableState(self.origin[rows], self.prefix[rows])
@@ -47,27 +50,22 @@ class TableModel(SequenceToSequence):
     def output_vectors(self) -> Tensor:
         return torch.eye(TOY_VOCABULARY)
 
-    @property
-    def output_bias(self) -> None:
-        return None
-
     def encode(self, source: Tokens) -> Tensor:
         return source.ids[:, 0]
 
-    def start(self, memory: Tensor, hypotheses: int = 1) -> TableState:
-        origin = memory.repeat_interleave(hypotheses)
-        return TableState(origin, torch.zeros_like(origin))
+    def begin(self, context: Tensor) -> TableState:
+        return TableState(context, torch.zeros_like(context))
 
     def step(self, tokens: Tensor, state: TableState) -> tuple[Tensor, TableState]:
         after = TableState(state.origin, state.prefix * (TOY_VOCABULARY + 1) + tokens + 1)
         return self.table[after.origin, after.prefix], after
 
-    def decode(self, target: Tensor, memory: Tensor) -> Tensor:
+    def decode(self, target: Tensor, memory: Tensor) -> Decoded:
         state, rows = self.start(memory), []
         for tokens in target.T:
             logits, state = self.step(tokens, state)
             rows.append(logits)
-        return torch.stack(rows, dim=1)
+        return Decoded(torch.stack(rows, dim=1))
 
 
 # Before the last token 3³ prefixes live, each with 3 words or the end to follow: the most there are at any time.
@@ -107,7 +105,7 @@ def ranking(model: SequenceToSequence, source: list[int], alpha: float) -> list[
 def test_a_beam_that_holds_everything_ranks_every_output(name, alpha):
     model = MODELS[name]
     sources = [[3, TOY.end], [4, 5, TOY.end]]
-    found = beam_search(
+    found = beam_from_source(
         model,
         Tokens.pad(sources, padding=TOY.pad),
         special=TOY,
@@ -128,9 +126,9 @@ def test_the_penalty_changes_which_output_wins():
     """The toy models are rich enough: greedy, no penalty and a strong penalty do not all agree."""
     source = Tokens.pad([[token, TOY.end] for token in range(3, 6)], padding=TOY.pad)
     options = {"special": TOY, "limits": [LIMIT] * 3}
-    greedy = greedy_search(MODELS["table 1"], source, **options)
-    plain = beam_search(MODELS["table 1"], source, beam=EVERY_PREFIX, penalty=Penalty(0.0), **options)
-    long = beam_search(MODELS["table 1"], source, beam=EVERY_PREFIX, penalty=Penalty(2.0), **options)
+    greedy = greedy_from_source(MODELS["table 1"], source, **options)
+    plain = beam_from_source(MODELS["table 1"], source, beam=EVERY_PREFIX, penalty=Penalty(0.0), **options)
+    long = beam_from_source(MODELS["table 1"], source, beam=EVERY_PREFIX, penalty=Penalty(2.0), **options)
     assert [one[0].tokens for one in plain] != [one[0].tokens for one in long]
     assert [one.tokens for one in greedy] != [one[0].tokens for one in plain]
 
@@ -138,11 +136,13 @@ def test_the_penalty_changes_which_output_wins():
 Live = list[tuple[float, list[int]]]
 
 
-def extensions(model: SequenceToSequence, source: list[int], live: Live, special: Special, outputs: list[int]) -> Live:
+def extensions(
+    model: SequenceToSequence, source: list[int], live: Live, special: SpecialIds, outputs: list[int]
+) -> Live:
     """Return every prefix extended by every token, best first; all positions are decoded anew."""
     prefixes = torch.tensor([[special.start, *tokens] for _, tokens in live])
     memory = model.encode(Tokens.pad([source] * len(live), padding=special.pad))
-    likely = model.logits(model.decode(prefixes, memory))[:, -1].log_softmax(dim=-1).tolist()
+    likely = model.logits(model.decode(prefixes, memory).hidden)[:, -1].log_softmax(dim=-1).tolist()
     found = [
         (total + likely[row][token], [*tokens, token]) for row, (total, tokens) in enumerate(live) for token in outputs
     ]
@@ -154,7 +154,7 @@ def by_hand(
     model: SequenceToSequence,
     source: list[int],
     *,
-    special: Special,
+    special: SpecialIds,
     vocabulary: int,
     limit: int,
     width: int,
@@ -176,9 +176,9 @@ def by_hand(
     return sorted(scored, reverse=True)[:width]
 
 
-def agree(model: SequenceToSequence, source: list[int], *, special: Special, vocabulary: int, **how) -> None:
+def agree(model: SequenceToSequence, source: list[int], *, special: SpecialIds, vocabulary: int, **how) -> None:
     expected = by_hand(model, source, special=special, vocabulary=vocabulary, **how)
-    (found,) = beam_search(
+    (found,) = beam_from_source(
         model,
         Tokens.pad([source], padding=special.pad),
         special=special,
@@ -221,7 +221,7 @@ def test_the_length_penalty_equals_the_papers():
 def test_the_stand_in_keeps_its_own_contract():
     model, rows = MODELS["table 1"], torch.tensor([3, 4, 3])
     target = torch.tensor([[1, 3, 4], [1, 3, 4], [1, 5, 5]])
-    whole = model.logits(model.decode(target, rows))
+    whole = model.logits(model.decode(target, rows).hidden)
     assert not torch.equal(whole[0], whole[1])  # another source
     assert torch.equal(whole[0, 0], whole[2, 0])  # the same source and prefix
     assert not torch.equal(whole[0, 1], whole[2, 1])

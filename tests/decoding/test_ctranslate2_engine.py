@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from manyheads import ManyheadsError, Translator
-from manyheads.config.data import CorpusSettings
+from manyheads.config.corpora import CorpusSettings
 from manyheads.data.text.corpora import open_corpus
 from manyheads.decoding.engines.choice import Chooser
 from manyheads.decoding.engines.ctranslate2 import FIRST_POSITIONS

@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import LAW, SPECIAL, VOCABULARY, batch_of, rescore, tiny, tiny_settings
-from manyheads.config.schema import ModelConfig, Recipe
+from manyheads.config.tasks.translation import TranslationConfig, TranslationRecipe
 from manyheads.decoding.engines.torch import TorchEngine, in_batches
 from manyheads.decoding.options import TranslationOptions
-from manyheads.decoding.search.beam import beam_search
-from manyheads.decoding.search.greedy import greedy_search
+from manyheads.decoding.search.from_source import beam_from_source, greedy_from_source
 from manyheads.decoding.search.hypothesis import Hypothesis, Penalty
 from manyheads.decoding.translator import Translator, repeated_tail
 from manyheads.errors import ManyheadsError
@@ -22,7 +21,7 @@ ROWS = [[4, 5, 6], [7], [8, 9, 10, 4, 4]]
 
 @pytest.fixture(scope="module")
 def engine() -> TorchEngine:
-    config = ModelConfig(
+    config = TranslationConfig(
         model=tiny_settings(),
         source_vocabulary=VOCABULARY,
         target_vocabulary=VOCABULARY,
@@ -36,11 +35,11 @@ def engine() -> TorchEngine:
 def test_sources_get_their_end_token_and_limits_follow_their_lengths(engine):
     limits = [len(row) + 3 for row in ROWS]
     options = TranslationOptions(beam=3, length_penalty=1.0, extra_length=3)
-    assert engine.search(ROWS, options) == beam_search(
+    assert engine.search(ROWS, options) == beam_from_source(
         tiny(), batch_of(ROWS), special=SPECIAL, limits=limits, beam=3, penalty=Penalty(1.0)
     )
     one = dataclasses.replace(options, beam=1)
-    expected = greedy_search(tiny(), batch_of(ROWS), special=SPECIAL, limits=limits, penalty=Penalty(1.0))
+    expected = greedy_from_source(tiny(), batch_of(ROWS), special=SPECIAL, limits=limits, penalty=Penalty(1.0))
     assert engine.search(ROWS, one) == [[found] for found in expected]
 
 
@@ -99,7 +98,7 @@ def test_impossible_options_are_refused_with_a_sentence(changes, message):
 
 
 def test_options_come_from_the_runs_settings_and_callers_changes_win():
-    recipe = Recipe.model_validate(
+    recipe = TranslationRecipe.model_validate(
         {
             "data": {"train": {"task": "copy"}, "max_length": 70},
             "decoding": {"beam": 2, "length_penalty": 0.1, "extra_length": 9, "no_repeat_ngram": 3},
@@ -111,7 +110,7 @@ def test_options_come_from_the_runs_settings_and_callers_changes_win():
 
 
 def test_a_table_of_learned_positions_leaves_room_for_the_end_token():
-    recipe = Recipe.model_validate(
+    recipe = TranslationRecipe.model_validate(
         {"data": {"train": {"task": "copy"}}, "model": {"positions": {"kind": "learned", "maximum": 30}}}
     )
     assert TranslationOptions.from_recipe(recipe).split_above == 29

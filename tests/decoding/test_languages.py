@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from manyheads.config.data import language_tag
+from manyheads.config.corpora import language_tag
 from manyheads.decoding.translator import Translator
 from manyheads.errors import ManyheadsError
 from manyheads.inspection.inspector import Inspector

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import LAW, SPECIAL, VOCABULARY, batch_of, sentences, tiny
-from manyheads.decoding.search.greedy import greedy_search
+from manyheads.decoding.search.from_source import greedy_from_source
 from manyheads.decoding.search.sampling import Sampling, cut, sampler
 
 CPU = torch.device("cpu")
@@ -16,7 +16,7 @@ ROWS = [[4, 5, 6], [7], [8, 9, 10, 4], [5, 5]]
 
 
 def draw(rows, **how) -> list[list[int]]:
-    found = greedy_search(
+    found = greedy_from_source(
         tiny(), batch_of(rows), special=SPECIAL, limits=[10] * len(rows), choose=sampler(Sampling(**how), CPU)
     )
     return [one.tokens for one in found]
@@ -37,12 +37,12 @@ def test_the_seed_alone_decides_whatever_was_drawn_before():
 @LAW
 @given(rows=st.lists(sentences, min_size=1, max_size=3), seed=st.integers(0, 1000))
 def test_from_the_one_most_probable_token_sampling_is_greedy(rows, seed):
-    greedy = greedy_search(tiny(), batch_of(rows), special=SPECIAL, limits=[10] * len(rows))
+    greedy = greedy_from_source(tiny(), batch_of(rows), special=SPECIAL, limits=[10] * len(rows))
     assert draw(rows, top_k=1, seed=seed) == [one.tokens for one in greedy]
 
 
 def test_a_very_low_temperature_is_greedy():
-    greedy = greedy_search(tiny(), batch_of(ROWS), special=SPECIAL, limits=[10] * len(ROWS))
+    greedy = greedy_from_source(tiny(), batch_of(ROWS), special=SPECIAL, limits=[10] * len(ROWS))
     assert draw(ROWS, temperature=1e-4) == [one.tokens for one in greedy]
 
 
@@ -101,7 +101,7 @@ def test_every_token_of_a_sampled_output_is_in_the_nucleus(top_p):
         for row, tokens in zip(ROWS, draw(ROWS, top_p=top_p, seed=seed), strict=True):
             with torch.no_grad():
                 before = torch.tensor([[SPECIAL.start, *tokens[:-1]]])
-                logits = model.logits(model.decode(before, model.encode(batch_of([row]))))[0].double()
+                logits = model.logits(model.decode(before, model.encode(batch_of([row]))).hidden)[0].double()
             logits[:, [SPECIAL.pad, SPECIAL.start]] = -math.inf  # these are no outputs
             likely = logits.softmax(dim=-1)
             for position, token in enumerate(tokens):

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import LAW, SPECIAL, VOCABULARY, batch_of, rescore, sentences, tiny, words
-from manyheads.decoding.search.beam import beam_search
+from manyheads.config.special import SpecialIds
 from manyheads.decoding.search.constraints import Constraints
-from manyheads.decoding.search.greedy import greedy_search
-from manyheads.decoding.search.hypothesis import Hypothesis, Penalty, Special
+from manyheads.decoding.search.from_source import beam_from_source, greedy_from_source
+from manyheads.decoding.search.hypothesis import Hypothesis, Penalty
 from manyheads.decoding.search.sampling import Sampling, sampler
 
 several = st.lists(sentences, min_size=1, max_size=4)
@@ -25,12 +25,12 @@ def model(request):
 
 
 def greedy(model, rows, *, limits, alpha=0.6, **options) -> list[list[Hypothesis]]:
-    found = greedy_search(model, batch_of(rows), special=SPECIAL, limits=limits, penalty=Penalty(alpha), **options)
+    found = greedy_from_source(model, batch_of(rows), special=SPECIAL, limits=limits, penalty=Penalty(alpha), **options)
     return [[one] for one in found]
 
 
 def beam(model, rows, *, limits, alpha=0.6, width=4, **options) -> list[list[Hypothesis]]:
-    return beam_search(
+    return beam_from_source(
         model, batch_of(rows), special=SPECIAL, limits=limits, beam=width, penalty=Penalty(alpha), **options
     )
 
@@ -125,7 +125,7 @@ def test_greedy_takes_the_most_probable_token_that_is_one(model, rows):
     for row, (one,) in zip(rows, greedy(model, rows, limits=limits_for(rows)), strict=True):
         with torch.no_grad():
             before = torch.tensor([[SPECIAL.start, *one.tokens[:-1]]])
-            logits = model.logits(model.decode(before, model.encode(batch_of([row]))))[0]
+            logits = model.logits(model.decode(before, model.encode(batch_of([row]))).hidden)[0]
         logits[:, [SPECIAL.pad, SPECIAL.start]] = -math.inf
         assert one.tokens == logits.argmax(dim=-1).tolist()
 
@@ -217,9 +217,11 @@ def test_a_prefix_that_repeats_itself_is_obeyed_although_ngrams_may_not_be_repea
         assert math.isfinite(one.log_probability)
 
 
-@pytest.mark.parametrize("method", [greedy_search, beam_search])
+@pytest.mark.parametrize("method", [greedy_from_source, beam_from_source])
 @pytest.mark.parametrize(
-    "special", [Special(start=3, end=3, pad=0), Special(start=0, end=3, pad=0)], ids=["start is end", "start is pad"]
+    "special",
+    [SpecialIds(start=3, end=3, pad=0), SpecialIds(start=0, end=3, pad=0)],
+    ids=["start is end", "start is pad"],
 )
 def test_outputs_end_whichever_token_a_target_starts_with(method, special):
     rows = [[first, second] for first in range(4, VOCABULARY) for second in range(4, VOCABULARY)]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import LAW
-from manyheads.config.recipe import build_recipe
+from manyheads.config.reading import build_recipe
 from manyheads.decoding.text.splitting import Splitter, reads_prose, split
 from run_folders import PROSE
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import get_args
 
 import pytest
 import torch
 import yaml
 
-from manyheads.config.model import AttentionKind, PositionSettings
-from manyheads.config.recipe import build_recipe, load_recipe, merged
+from manyheads.config.models.attention import AnyAttention
+from manyheads.config.models.positions import AnyPositions
+from manyheads.config.reading import build_recipe, load_recipe, merged
+from manyheads.config.unions import members_by_kind
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "attention.md").read_text(encoding="utf-8")
@@ -32,8 +33,8 @@ def test_the_command_of_the_page_has_a_valid_recipe():
 
 def test_every_kind_has_its_place():
     shown = {yaml.safe_load(recipe)["model"].get("attention", {}).get("kind") for recipe in RECIPES}
-    assert set(get_args(AttentionKind)) <= shown
-    for kind in get_args(PositionSettings.model_fields["kind"].annotation):
+    assert set(members_by_kind(AnyAttention)) <= shown
+    for kind in members_by_kind(AnyPositions):
         assert PAGE.count(f"\n| `{kind}` | ") == 2  # what it does, and its equation
 
 

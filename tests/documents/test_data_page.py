@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from manyheads.config.recipe import load_cut, parse_recipe
+from manyheads.config.reading import load_cut, parse_recipe
 from manyheads.data.generated import task
 from manyheads.data.text.files import data_folder
 from manyheads.runs.folder import RunFolder

@@ -8,20 +8,19 @@ from pathlib import Path
 import pytest
 
 from bert import PIECES, tiny_folder
-from manyheads.config.bert import BertRecipe
-from manyheads.config.recipe import load_any_recipe, load_recipe
+from helpers import prepared
+from manyheads.config.reading import load_recipe
+from manyheads.config.tasks.reading import ReadingRecipe
 from manyheads.data.generated import task
 from manyheads.decoding.translator import Translator
-from manyheads.encoding.bert import Bert
+from manyheads.encoding.encoder import Encoder
 from manyheads.exchange.bert import import_bert
 from manyheads.runs.folder import RunFolder
-from manyheads.training.bert_preparation import prepare_bert
-from manyheads.training.preparation import prepare
 from manyheads.training.progress import Reporter
 from manyheads.training.trainer import Trainer
 
 RECIPES = sorted((Path(__file__).resolve().parents[2] / "recipes").glob("*.yaml"))
-FOR_BERT = [path for path in RECIPES if isinstance(load_any_recipe(path), BertRecipe)]
+FOR_BERT = [path for path in RECIPES if isinstance(load_recipe(path), ReadingRecipe)]
 
 SHORT = (
     "training.steps=2",
@@ -66,7 +65,7 @@ def write_stand_ins(recipe, folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("path", FOR_BERT, ids=lambda path: path.stem)
 def test_a_recipe_for_a_bert_runs(path, tmp_path):
-    recipe = load_any_recipe(path)
+    recipe = load_recipe(path)
     changes = ["training.steps=2", "training.batch_tokens=512", "data.train.count=100", "data.valid.count=10"]
     if recipe.start_from is not None:
         pieces = sorted({"a", "b", *PIECES, *(chr(letter) for letter in range(ord("a"), ord("z") + 1))})
@@ -79,9 +78,9 @@ def test_a_recipe_for_a_bert_runs(path, tmp_path):
         import_bert(theirs, tmp_path / "base")
         changes.append(f"start_from={tmp_path / 'base'}")
     run = RunFolder(tmp_path / "run")
-    preparation = prepare_bert(load_any_recipe(path, changes), run, tell=lambda text: None)
+    preparation = prepared(load_recipe(path, changes), run, lambda text: None)
     assert Trainer(preparation, device="cpu", reporter=Reporter()).train() == "finished"
-    assert Bert.from_folder(run.path).encode(["a", ""]).attention_mask.shape[0] == 2
+    assert Encoder.from_folder(run.path).encode(["a", ""]).attention_mask.shape[0] == 2
 
 
 def trained(path: Path, folder: Path) -> Path:
@@ -95,7 +94,7 @@ def trained(path: Path, folder: Path) -> Path:
     if recipe.start_from is not None:
         changes.append(f"start_from={trained(path.parent / f'{Path(recipe.start_from).name}.yaml', folder)}")
     run = RunFolder(folder / path.stem)
-    preparation = prepare(load_recipe(path, changes), run, threads=1, tell=lambda text: None)
+    preparation = prepared(load_recipe(path, changes), run, lambda text: None)
     assert Trainer(preparation, device="cpu", reporter=Reporter()).train() == "finished"
     return run.path
 

@@ -1,4 +1,4 @@
-"""`manyheads encode` and `Bert.stream`: order kept, pooled as asked, nothing held that grows with the input."""
+"""`manyheads encode` and `Encoder.stream`: order kept, pooled as asked, nothing held that grows with the input."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from bert import minilm, tiny_folder
-from manyheads.encoding import bert as encoding
-from manyheads.encoding.bert import Bert
+from manyheads.encoding import encoder as encoding
+from manyheads.encoding.encoder import Encoder
 from manyheads.exchange.bert import import_bert
 
 LINES = ["a b c d e f g h", "", "a", "the 中 文 . ?", "b c", "c c c c c c c c c c c c c c c c c c c c c c c", "d"]
@@ -29,7 +29,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def alone(run: Path) -> list[np.ndarray]:
     """Every line's token vectors [S, D], each computed on its own."""
-    bert = Bert.from_folder(run, device="cpu")
+    bert = Encoder.from_folder(run, device="cpu")
     return [bert.encode([line]).last_hidden_state[0].numpy() for line in LINES]
 
 
@@ -45,7 +45,7 @@ def text_file(folder: Path) -> Path:
 
 @pytest.mark.parametrize("batch", [1, 2, 32])
 def test_token_vectors_keep_their_order(run: Path, alone: list[np.ndarray], batch: int):
-    found = list(Bert.from_folder(run, device="cpu").stream(LINES, batch=batch))
+    found = list(Encoder.from_folder(run, device="cpu").stream(LINES, batch=batch))
     assert [one.text for one in found] == LINES
     assert all(close(one.vectors, expected) for one, expected in zip(found, alone, strict=True))
     assert found[4].tokens == ["[CLS]", "b", "c", "[SEP]"]
@@ -99,7 +99,7 @@ def test_a_compressed_file_of_pairs(run: Path, tmp_path: Path, command: Callable
     path.write_bytes(gzip.compress(b"a\tb c\nd\t\n"))
     out = tmp_path / "x.npy"
     command("encode", path, "--pairs", "--model", run, "--pool", "cls", "--out", out).succeeds()
-    expected = Bert.from_folder(run, device="cpu").encode([("a", "b c"), ("d", "")]).last_hidden_state[:, 0]
+    expected = Encoder.from_folder(run, device="cpu").encode([("a", "b c"), ("d", "")]).last_hidden_state[:, 0]
     assert close(np.load(out), expected)
 
 
@@ -113,7 +113,7 @@ def test_only_some_texts_are_held_at_a_time(run: Path, monkeypatch: pytest.Monke
             taken += 1
             yield "a b"
 
-    stream = Bert.from_folder(run, device="cpu").stream(endless(), pool="mean")
+    stream = Encoder.from_folder(run, device="cpu").stream(endless(), pool="mean")
     for _ in range(10):
         next(stream)
     assert taken == 12
@@ -154,12 +154,12 @@ def test_a_half_written_file_never_appears(run: Path, tmp_path: Path, command: C
 
 
 def test_a_transformer_does_not_encode(copy_run: Path, command: Callable[..., Any]):
-    command("encode", "--model", copy_run, stdin="a\n").refuses("not a BERT", "manyheads import")
+    command("encode", "--model", copy_run, stdin="a\n").refuses("a model for translation", "manyheads translate")
 
 
 def test_real_vectors_know_what_is_alike():
     """Mean vectors of a real model: a paraphrase is nearer than another topic."""
-    bert = Bert.from_folder(minilm(), device="cpu")
+    bert = Encoder.from_folder(minilm(), device="cpu")
     texts = ["A man is eating food.", "Someone eats a meal.", "The stock market fell today."]
     one, same, other = (found.vectors / np.linalg.norm(found.vectors) for found in bert.stream(texts, pool="mean"))
     assert one @ same > one @ other + 0.3

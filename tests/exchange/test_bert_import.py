@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from bert import minilm, tiny_folder
-from manyheads.encoding.bert import Bert
+from manyheads.encoding.encoder import Encoder
 from manyheads.errors import ManyheadsError
 from manyheads.exchange.bert import import_bert, read_bert
 from manyheads.runs.weights import read_weights, weights_bytes
@@ -51,7 +51,7 @@ def theirs(tokenizer: Any, texts: list[Any]) -> Any:
 def test_real_weights_give_hugging_faces_numbers(tmp_path: Path):
     """200 varied sentences: the same tokens, and the same last hidden state to 1e-4."""
     import_bert(minilm(), tmp_path / "run")
-    bert = Bert.from_folder(tmp_path / "run", device="cpu")
+    bert = Encoder.from_folder(tmp_path / "run", device="cpu")
     tokenizer = transformers.AutoTokenizer.from_pretrained(minilm())
     reference = transformers.BertModel.from_pretrained(minilm()).eval()
     texts = sorted(varied(200), key=lambda text: len(text if isinstance(text, str) else "".join(text)))
@@ -71,7 +71,7 @@ def test_real_weights_give_hugging_faces_numbers(tmp_path: Path):
 @pytest.mark.parametrize("activation", ["gelu", "relu", "silu"])
 def test_a_tiny_random_model_gives_the_same_numbers(tmp_path: Path, activation: str):
     folder = tiny_folder(tmp_path / "theirs", hidden_act=activation)
-    bert = Bert.from_folder(folder, device="cpu")
+    bert = Encoder.from_folder(folder, device="cpu")
     reference = transformers.BertModel.from_pretrained(folder).eval()
     inputs = bert.tokenize(["a b c", "the 中 ab", "", ("a", "b . ?"), "a b c d e f g h " * 9])
     assert inputs.input_ids.shape == (5, 20)
@@ -84,7 +84,7 @@ def test_a_tiny_random_model_gives_the_same_numbers(tmp_path: Path, activation: 
 
 def test_the_word_head_comes_along(tmp_path: Path):
     folder = tiny_folder(tmp_path / "theirs", kind="BertForMaskedLM")
-    bert = Bert.from_folder(folder, device="cpu")
+    bert = Encoder.from_folder(folder, device="cpu")
     assert bert.model.pooler is None
     reference = transformers.BertForMaskedLM.from_pretrained(folder).eval()
     inputs = bert.tokenize(["a [MASK] c", "b"])
@@ -142,7 +142,7 @@ def test_a_run_is_written_once_and_is_the_same_model(tmp_path: Path, contents: C
         "tokenizer/tokenizer.json",
     }
     texts = ["a b", ("c", "d")]
-    here, there = (Bert.from_folder(place, device="cpu").encode(texts) for place in (tmp_path / "run", folder))
+    here, there = (Encoder.from_folder(place, device="cpu").encode(texts) for place in (tmp_path / "run", folder))
     assert torch.equal(here.last_hidden_state, there.last_hidden_state)
     before = contents(tmp_path / "run")
     with pytest.raises(ManyheadsError, match="there is something already"):
@@ -262,4 +262,6 @@ def test_no_folder_is_told(tmp_path: Path, refused: Callable[..., str]):
 
 def test_a_bert_does_not_translate(tmp_path: Path, command: Callable[..., Any]):
     import_bert(tiny_folder(tmp_path / "theirs"), tmp_path / "run")
-    command("translate", "--model", tmp_path / "run", "a").refuses("this run is a BERT", "manyheads encode")
+    command("translate", "--model", tmp_path / "run", "a").refuses(
+        "this run is a model for encoding", "manyheads encode"
+    )

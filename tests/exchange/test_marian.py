@@ -15,13 +15,13 @@ import sentencepiece
 import torch
 
 from manyheads import ManyheadsError, Translator
-from manyheads.config.model import ModelSettings
-from manyheads.config.schema import ModelConfig
+from manyheads.config.models.transformer import TransformerSettings
+from manyheads.config.tasks.translation import TranslationConfig
 from manyheads.exchange.comparison import compare
 from manyheads.exchange.huggingface import export_huggingface, import_huggingface
 from manyheads.exchange.sinusoids import halves, sinusoid_table
 from manyheads.exchange.tree import weight_tree
-from manyheads.models.builder import build_model
+from manyheads.models.build import build_model
 from manyheads.positions.sinusoidal import sinusoids
 from manyheads.runs.folder import RunFolder
 from manyheads.runs.weights import read_weights, weights_bytes
@@ -65,8 +65,8 @@ def test_a_model_goes_there_and_comes_back_as_it_was(shape: dict[str, Any], tmp_
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
 def test_the_tree_names_every_parameter(changes: dict[str, Any], positions: str):
     sizes = {"width": 8, "heads": 2, "encoder_layers": 2, "decoder_layers": 1, "feed_forward": 12}
-    model = ModelSettings(**sizes, **changes, positions={"kind": positions, "maximum": 7})
-    config = ModelConfig(model=model, source_vocabulary=9, target_vocabulary=9)
+    model = TransformerSettings(**sizes, **changes, positions={"kind": positions, "maximum": 7})
+    config = TranslationConfig(model=model, source_vocabulary=9, target_vocabulary=9)
     found = {name: tuple(one.shape) for name, one in build_model(config).named_parameters()}
     assert weight_tree(config) == found
 

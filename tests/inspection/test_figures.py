@@ -11,7 +11,7 @@ import pytest
 import torch
 from matplotlib import font_manager
 
-from manyheads.config.schema import ScheduleSettings, TrainingSettings
+from manyheads.config.training import ScheduleSettings, TrainingSettings
 from manyheads.errors import ManyheadsError
 from manyheads.inspection.alignment import align
 from manyheads.inspection.figures import fonts

@@ -13,11 +13,11 @@ from helpers import SPECIAL, batch_of, greatest_difference, rescore, stir, tiny
 from manyheads.attention import dot_product
 from manyheads.attention.multi_head import MultiHeadAttention
 from manyheads.attention.recording import record_attention
-from manyheads.config.bert import BertSettings
-from manyheads.decoding.search.beam import beam_search
+from manyheads.config.models.bert import BertSettings
+from manyheads.decoding.search.from_source import beam_from_source
 from manyheads.inspection.kinds import attention_names
-from manyheads.models.bert import BertInputs, BertModel
-from manyheads.models.interface import Tokens
+from manyheads.models.bert import BertModel
+from manyheads.models.interface import EncoderInputs, Tokens
 
 LENGTHS = [5, 3, 0]  # the last one is nothing but padding: every key is masked
 TARGET = torch.tensor([[2, 4, 5, 6], [2, 7, 8, 9], [2, 10, 4, 4]])
@@ -27,7 +27,7 @@ def transformer(norm: str, positions: str):
     """Return a model and a pass through it, over a source that is longer than others and one that is empty."""
     model = tiny(norm, positions)
     source = Tokens(torch.tensor([[4, 5, 6, 7, 3], [8, 9, 3, 0, 0], [0, 0, 0, 0, 0]]), torch.tensor(LENGTHS))
-    return model, lambda: model.decode(TARGET, model.encode(source))
+    return model, lambda: model.decode(TARGET, model.encode(source)).hidden
 
 
 def bert():
@@ -35,7 +35,7 @@ def bert():
     sizes = {"width": 16, "heads": 4, "layers": 2, "feed_forward": 24, "positions": 8}
     model = stir(BertModel.from_settings(BertSettings(**sizes), vocabulary=11), seed=3, gain=1.5).eval()
     mask = (torch.arange(5) < torch.tensor(LENGTHS)[:, None]).long()
-    inputs = BertInputs(torch.randint(4, 11, (3, 5), generator=torch.Generator().manual_seed(1)), mask, mask)
+    inputs = EncoderInputs(torch.randint(4, 11, (3, 5), generator=torch.Generator().manual_seed(1)), mask, mask)
     return model, lambda: model(inputs)
 
 
@@ -123,10 +123,12 @@ def test_in_beam_search_the_weights_belong_to_the_returned_hypothesis(norm, posi
     model = tiny(norm, positions)
     for row in ([4, 5, 6, 7], [8, 9], [10]):
         with record_attention(model) as recording:
-            ((best, *_),) = beam_search(model, batch_of([row]), special=SPECIAL, limits=[9], beam=4)
+            ((best, *_),) = beam_from_source(model, batch_of([row]), special=SPECIAL, limits=[9], beam=4)
         assert rescore(model, row, [best]) == pytest.approx([best.log_probability], abs=1e-4)
         target = torch.tensor([[SPECIAL.start, *best.tokens[:-1]]])
-        expected = recorded(model, lambda row=row, target=target: model.decode(target, model.encode(batch_of([row]))))
+        expected = recorded(
+            model, lambda row=row, target=target: model.decode(target, model.encode(batch_of([row]))).hidden
+        )
         assert recording.keys() == expected.keys()
         for name, weights in expected.items():
             assert greatest_difference(recording[name], weights) < 1e-5
@@ -147,14 +149,14 @@ def profile(name, work):
         work()
     found[name] = sorted([event.key, event.count] for event in profiler.key_averages())
 
-decode = lambda: model.decode(source.ids, model.encode(source))
+decode = lambda: model.decode(source.ids, model.encode(source)).hidden
 profile("decoding", decode)
 found["without the recorder"] = "manyheads.attention.recording" not in sys.modules
 
-from manyheads.decoding.search.beam import beam_search
-from manyheads.decoding.search.hypothesis import Special
+from manyheads.decoding.search.from_source import beam_from_source
+from manyheads.config.special import SpecialIds
 
-search = lambda: beam_search(model, source, special=Special(2, 3, 0), limits=[5, 5])
+search = lambda: beam_from_source(model, source, special=SpecialIds(start=2, end=3, pad=0), limits=[5, 5])
 profile("searching", search)
 found["without the inspector"] = not any(name.startswith("manyheads.inspection") for name in sys.modules)
 

@@ -5,7 +5,7 @@ from importlib.machinery import ModuleSpec
 import pytest
 import sacrebleu
 
-from manyheads.config.data import DataSettings
+from manyheads.config.corpora import DataSettings
 from manyheads.errors import ManyheadsError
 from manyheads.metrics import segmentation as module
 from manyheads.metrics.overlap import overlap_score

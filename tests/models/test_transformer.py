@@ -7,10 +7,10 @@ import torch
 
 from helpers import VOCABULARY, batch_of, tiny_settings
 from manyheads.attention.multi_head import MultiHeadAttention
-from manyheads.config.schema import ModelConfig
+from manyheads.config.tasks.translation import TranslationConfig
 from manyheads.errors import ManyheadsError
 from manyheads.layers.feed_forward import FeedForward
-from manyheads.models.builder import build_model
+from manyheads.models.build import build_model
 from manyheads.models.interface import Tokens
 from manyheads.models.transformer import Transformer
 from manyheads.positions.sinusoidal import SinusoidalPositions
@@ -65,7 +65,8 @@ def test_three_way_tying_is_one_parameter_that_hears_of_all_three_uses():
     model = Transformer.from_settings(shape, source_vocabulary=VOCABULARY, target_vocabulary=VOCABULARY)
     names = [name for name, parameter in model.named_parameters() if parameter.shape[0] == VOCABULARY]
     assert len(names) == 1
-    hidden = model.decode(torch.tensor([[2, 5]]), model.encode(Tokens(torch.tensor([[4, 3]]), torch.tensor([2]))))
+    source = Tokens(torch.tensor([[4, 3]]), torch.tensor([2]))
+    hidden = model.decode(torch.tensor([[2, 5]]), model.encode(source)).hidden
     model.logits(hidden)[0, 0, 6].backward()
     touched = model.output_vectors.grad.abs().sum(dim=1).nonzero()[:, 0].tolist()
     assert touched == [2, 3, 4, 6]  # the target seen at position 0, both source tokens, and the output's row
@@ -94,7 +95,7 @@ def test_learned_positions_are_a_table_for_each_side():
 
 
 def test_the_builder_builds_what_the_configuration_names_and_takes_no_memory_on_meta():
-    config = ModelConfig(model=tiny_settings(tie="none"), source_vocabulary=7, target_vocabulary=9)
+    config = TranslationConfig(model=tiny_settings(tie="none"), source_vocabulary=7, target_vocabulary=9)
     built, drawing = build_model(config), build_model(config, device="meta")
     assert {name: p.shape for name, p in built.named_parameters()} == {
         name: p.shape for name, p in drawing.named_parameters()

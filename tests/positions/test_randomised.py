@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from manyheads.config.recipe import build_recipe
+from manyheads.config.reading import build_recipe
 from manyheads.errors import ManyheadsError
 from manyheads.layers.embedding import Embedding
 from manyheads.models.transformer import Transformer

@@ -11,7 +11,7 @@ from transformers.models.t5.modeling_t5 import T5Attention
 from helpers import LAW, greatest_difference, stir
 from manyheads.attention.dot_product import DotProductAttention
 from manyheads.attention.masks import Mask
-from manyheads.config.recipe import build_recipe
+from manyheads.config.reading import build_recipe
 from manyheads.errors import ManyheadsError
 from manyheads.positions.alibi import LinearBias, slopes
 from manyheads.positions.relative import RelativePositions

@@ -3,7 +3,7 @@
 import platform
 from importlib.metadata import version
 
-from manyheads.config.recipe import parse_recipe
+from manyheads.config.reading import parse_recipe
 from manyheads.runs.card import card_text, versions
 
 RECIPE = parse_recipe("name: test\ndata: {train: {task: copy}}\n")

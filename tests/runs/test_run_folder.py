@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from manyheads.config.recipe import parse_recipe, recipe_text
-from manyheads.config.schema import ModelConfig, Recipe
+from manyheads.config.reading import parse_recipe, recipe_text
+from manyheads.config.tasks.translation import TranslationConfig, TranslationRecipe
 from manyheads.errors import ManyheadsError
 from manyheads.runs.folder import RunFolder
 
 TEXT = "name: test\ndata: {train: {task: copy}, valid: {task: copy, count: 5}}\n"
 
 
-def recipe(*changes: str) -> Recipe:
+def recipe(*changes: str) -> TranslationRecipe:
     return parse_recipe(TEXT, changes)
 
 
@@ -169,7 +169,7 @@ def test_what_is_no_run_is_told(tmp_path: Path):
     with pytest.raises(ManyheadsError, match="not a run"):
         RunFolder.open(tmp_path)
     run = begun(tmp_path / "run")
-    run.write_config(ModelConfig(model=recipe().model, source_vocabulary=9, target_vocabulary=9))
+    run.write_config(TranslationConfig(model=recipe().model, source_vocabulary=9, target_vocabulary=9))
     with pytest.raises(ManyheadsError, match=r"no model yet.*first validation"):
         RunFolder.open(run.path)
     run.weights_file.touch()
@@ -193,7 +193,9 @@ def test_a_missing_configuration_is_named(tmp_path: Path):
 
 def test_a_configuration_survives_its_file(tmp_path: Path):
     run = begun(tmp_path)
-    config = ModelConfig(model=recipe("model.preset=tiny").model, source_vocabulary=9, target_vocabulary=8, start=0)
+    config = TranslationConfig(
+        model=recipe("model.preset=tiny").model, source_vocabulary=9, target_vocabulary=8, start=0
+    )
     run.write_config(config)
     assert run.config() == config
 

@@ -8,8 +8,9 @@ import pytest
 import torch
 
 from manyheads.errors import ManyheadsError
+from manyheads.models.interface import SequenceToSequence
 from manyheads.runs.folder import RunFolder
-from manyheads.runs.loading import choose_device, fill_parameters, load_model, parameter_arrays
+from manyheads.runs.loading import choose_device, fill_model, load_model, model_arrays
 from manyheads.runs.weights import read_weights, weights_bytes
 
 
@@ -21,9 +22,9 @@ def run(copy_run: Path, tmp_path: Path) -> RunFolder:
 
 
 def test_a_model_has_the_weights_of_its_run(run: RunFolder):
-    model = load_model(run)
+    model = load_model(SequenceToSequence, run)
     assert not model.training
-    arrays = parameter_arrays(model)
+    arrays = model_arrays(model)
     saved = read_weights(run.weights_file)
     assert set(arrays) == set(saved)
     assert all((arrays[name] == saved[name]).all() for name in saved)
@@ -35,19 +36,19 @@ def test_weights_of_another_size_are_told(run: RunFolder):
     name = next(iter(arrays))
     run.weights_file.write_bytes(weights_bytes({**arrays, name: np.zeros((3, 3), dtype=np.float32)}))
     with pytest.raises(ManyheadsError, match=f"wrong shape: {name}") as caught:
-        load_model(run)
+        load_model(SequenceToSequence, run)
     assert caught.value.where == str(run.weights_file)
 
 
 def test_damaged_weights_are_told(run: RunFolder):
     run.weights_file.write_bytes(run.weights_file.read_bytes()[:-10])
     with pytest.raises(ManyheadsError, match="damaged"):
-        load_model(run)
+        load_model(SequenceToSequence, run)
 
 
 def test_parameters_are_filled_by_name():
     model = torch.nn.Linear(2, 1)
-    fill_parameters(model, {"bias": np.ones(1, np.float32), "weight": np.full((1, 2), 3, np.float32)}, where="test")
+    fill_model(model, {"bias": np.ones(1, np.float32), "weight": np.full((1, 2), 3, np.float32)}, where="test")
     assert model(torch.ones(2)).item() == 7
 
 

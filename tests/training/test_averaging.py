@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from manyheads.config.recipe import build_recipe
+from helpers import prepared
+from manyheads.config.reading import build_recipe
 from manyheads.runs.folder import RunFolder
 from manyheads.runs.weights import read_weights, weights_bytes
 from manyheads.training.optimisation.averaging import is_regular, mean_of_checkpoints, steps_to_average, steps_to_keep
-from manyheads.training.preparation import prepare
 from manyheads.training.progress import Reporter
 from manyheads.training.state.checkpoint import Progress, Snapshot, save_checkpoint, saved_steps
 from manyheads.training.trainer import Trainer
@@ -34,7 +34,7 @@ def recipe(**training):
 
 
 def train(folder, settings):
-    preparation = prepare(settings, RunFolder(folder), threads=1, tell=lambda text: None)
+    preparation = prepared(settings, RunFolder(folder), lambda text: None)
     trainer = Trainer(preparation, device=torch.device("cpu"), reporter=Reporter())
     return trainer, trainer.train()
 

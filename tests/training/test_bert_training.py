@@ -14,18 +14,18 @@ import yaml
 
 from bert import minilm
 from commands import laid_over
-from manyheads.config.recipe import load_any_recipe, parse_any_recipe
-from manyheads.data.batches.examples import BertBatch
+from helpers import prepared
+from manyheads.config.reading import load_recipe, parse_recipe
+from manyheads.data.batches.examples import ExampleBatch
 from manyheads.data.tokens.wordpiece import Rectangles
-from manyheads.encoding.bert import Bert
+from manyheads.encoding.encoder import Encoder
 from manyheads.errors import ManyheadsError
 from manyheads.exchange.bert import import_bert
 from manyheads.metrics.answers import answer_f1, exact_answers
 from manyheads.models.bert import BertModel
 from manyheads.runs.folder import RunFolder
 from manyheads.runs.weights import read_weights
-from manyheads.training.bert_objectives import QuestionAnsweringObjective
-from manyheads.training.bert_preparation import prepare_bert
+from manyheads.tasks.question_answering import QuestionAnsweringObjective
 
 pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 
@@ -100,7 +100,7 @@ def test_what_was_trained_can_be_used_and_started_from(recipe: Write, tmp_path: 
     start["start_from"] = str(tmp_path / "questions")
     command("train", recipe({**LABELS, **start}), "--out", tmp_path / "labels").succeeds("8 labels", "classify")
     found = command("classify", "--model", tmp_path / "labels", stdin="A dog.\n\nA cat.\n")
-    assert set(found.out.split()) <= set(RunFolder(tmp_path / "labels").bert_config().labels)
+    assert set(found.out.split()) <= set(RunFolder(tmp_path / "labels").config().labels)
     assert found.out.count("\n") == 3
     command("answer", "--model", tmp_path / "labels", stdin=asked).refuses("not trained for question answering")
     command("classify", "--model", tmp_path / "words", stdin="a\n").refuses("not trained for classification")
@@ -138,9 +138,14 @@ def test_labels_and_answers_are_evaluated(
     command("evaluate", run, "--pairs", file, "--precision", "int8").refuses("nothing to search")
 
 
-def test_words_are_not_evaluated(recipe: Write, tmp_path: Path, command: Callable[..., Any]):
+def test_words_are_evaluated_by_the_share_of_hidden_ones_that_are_predicted(
+    recipe: Write, tmp_path: Path, command: Callable[..., Any]
+):
     command("train", recipe(), "--out", tmp_path / "words").succeeds()
-    command("evaluate", tmp_path / "words").refuses("neither labels nor answers")
+    first, second = (command("evaluate", tmp_path / "words", "--json").out for _ in range(2))
+    (score,) = json.loads(first)["scores"]
+    assert score["name"] == "accuracy" and 0.0 < score["value"] < 100.0
+    assert first == second  # the same tokens are hidden each time
 
 
 def test_fresh_takes_shape_and_tokenizer_but_no_weights(recipe: Write, tmp_path: Path, command: Callable[..., Any]):
@@ -148,8 +153,8 @@ def test_fresh_takes_shape_and_tokenizer_but_no_weights(recipe: Write, tmp_path:
     weights = read_weights(tmp_path / "base" / "model.safetensors")
     for fresh in (False, True):
         path = recipe({"start_from": str(tmp_path / "base"), "model": None, "fresh": fresh})
-        parts = prepare_bert(load_any_recipe(path), RunFolder(tmp_path / f"run-{fresh}"), tell=lambda text: None)
-        model = parts.fresh_model(device=torch.device("cpu"), tell=lambda text: None)
+        parts = prepared(load_recipe(path), RunFolder(tmp_path / f"run-{fresh}"), lambda text: None)
+        model = parts.new_model(device=torch.device("cpu"), tell=lambda text: None)
         assert parts.config.model.width == 32
         assert (model.embedding.tokens.detach().numpy() == weights["embedding.tokens"]).all() != fresh
 
@@ -203,15 +208,15 @@ def test_another_shape_is_refused_by_name(recipe: Write, tmp_path: Path, command
 
 
 def test_a_recipe_reads_as_it_was_written():
-    from manyheads.config.recipe import recipe_text
+    from manyheads.config.reading import recipe_text
 
     for path in sorted(RECIPES.glob("bert-*.yaml")):
-        recipe = load_any_recipe(path)
-        assert parse_any_recipe(recipe_text(recipe)) == recipe
+        recipe = load_recipe(path)
+        assert parse_recipe(recipe_text(recipe)) == recipe
 
 
 def test_padding_changes_no_objective():
-    settings = parse_any_recipe(yaml.safe_dump(laid_over(WORDS, {**QUESTIONS, "model.outputs": 2}))).model
+    settings = parse_recipe(yaml.safe_dump(laid_over(WORDS, {**QUESTIONS, "model.outputs": 2}))).model
     model = BertModel.from_settings(settings, vocabulary=20).eval()
     objective = QuestionAnsweringObjective(model, smoothing=0.0).eval()
     ids = np.array([[2, 7, 3, 8, 9, 3]])
@@ -219,7 +224,7 @@ def test_padding_changes_no_objective():
     def loss(padding: int) -> float:
         wide = np.pad(ids, ((0, 0), (0, padding)))
         mask, segments = np.pad(np.ones_like(ids), ((0, 0), (0, padding))), (np.arange(wide.shape[1]) > 2)[None] * 1
-        batch = BertBatch(Rectangles(wide, mask, segments), np.array([[3, 4]]), np.array([0]))
+        batch = ExampleBatch(Rectangles(wide, mask, segments), np.array([[3, 4]]), np.array([0]))
         with torch.inference_mode():
             return float(objective(objective.move(batch, torch.device("cpu")))[0])
 
@@ -243,14 +248,10 @@ def test_pretraining_pays(tmp_path: Path, command: Callable[..., Any]):
         command("train", recipe, "--out", run, *(word for one in changes for word in ("--set", one))).succeeds()
         accuracy[fresh] = next(one for one in RunFolder(run).metrics() if one["kind"] == "validation")["accuracy"]
     assert accuracy["false"] > accuracy["true"] + 25
-    bert = Bert.from_folder(tmp_path / "run-false", device="cpu")
+    bert = Encoder.from_folder(tmp_path / "run-false", device="cpu")
     assert next(bert.classify(["The word on the card was clarinet."])).name == "instrument"
 
 
 def test_the_error_of_a_damaged_start_is_one(recipe: Write, tmp_path: Path):
     with pytest.raises(ManyheadsError):
-        prepare_bert(
-            load_any_recipe(recipe({"start_from": str(tmp_path), "model": None})),
-            RunFolder(tmp_path / "run"),
-            tell=print,
-        )
+        prepared(load_recipe(recipe({"start_from": str(tmp_path), "model": None})), RunFolder(tmp_path / "run"))

@@ -4,18 +4,14 @@ import pytest
 import torch
 
 from helpers import tiny_settings
-from manyheads.config.data import CorpusSettings, DataSettings, TokenizerSettings
-from manyheads.config.schema import ModelConfig, Recipe, TrainingSettings
-from manyheads.models.builder import build_model
+from manyheads.config.corpora import CorpusSettings, DataSettings, TokenizerSettings
+from manyheads.config.tasks.translation import TranslationConfig, TranslationRecipe
+from manyheads.config.training import TrainingSettings
+from manyheads.models.build import build_model
+from manyheads.tasks.translation import ALPHABET, TranslationTask
+from manyheads.tasks.translation import PLANNED_LENGTH as SENTENCE
 from manyheads.training import costs
-from manyheads.training.costs import (
-    SENTENCE,
-    Costs,
-    config_for,
-    count_costs,
-    vocabulary_is_assumed,
-    weigh_activations,
-)
+from manyheads.training.costs import Costs, count_costs, weigh_activations
 
 WIDTH, INNER, LAYERS, VOCABULARY, ROWS = 16, 40, 2, 300, 3
 
@@ -26,18 +22,18 @@ def known_speed(monkeypatch):
     monkeypatch.setattr(costs, "matrix_product_peak", lambda: 1e9)
 
 
-def recipe(*, rows: int = ROWS, model: dict | None = None, **training) -> Recipe:
+def recipe(*, rows: int = ROWS, model: dict | None = None, **training) -> TranslationRecipe:
     shape = tiny_settings(**{"width": WIDTH, "feed_forward": INNER, "dropout": 0.1, **(model or {})})
-    return Recipe(
+    return TranslationRecipe(
         data=DataSettings(train=CorpusSettings(task="copy")),
         model=shape,
         training=TrainingSettings(batch_tokens=rows * SENTENCE, **training),
     )
 
 
-def count(given: Recipe) -> Costs:
-    config = ModelConfig(model=given.model, source_vocabulary=VOCABULARY, target_vocabulary=VOCABULARY)
-    return count_costs(given, config)
+def count(given: TranslationRecipe) -> Costs:
+    config = TranslationConfig(model=given.model, source_vocabulary=VOCABULARY, target_vocabulary=VOCABULARY)
+    return count_costs(given, TranslationTask.plan(given, config))
 
 
 def products_of_one_update(rows: int) -> int:
@@ -81,9 +77,9 @@ def test_batches_per_update_and_updates_multiply():
 @pytest.mark.parametrize("model", [{}, {"tie": "none", "output_bias": True}, {"norm": "pre"}])
 def test_parameters_are_those_of_the_model_that_is_built(model):
     given = recipe(model=model)
-    config = ModelConfig(model=given.model, source_vocabulary=VOCABULARY, target_vocabulary=VOCABULARY)
+    config = TranslationConfig(model=given.model, source_vocabulary=VOCABULARY, target_vocabulary=VOCABULARY)
     built = sum(parameter.numel() for parameter in build_model(config).parameters())
-    found = count_costs(given, config)
+    found = count_costs(given, TranslationTask.plan(given, config))
     assert found.parameters == found.trainable_parameters == built
 
 
@@ -117,24 +113,24 @@ def test_threads_are_counted_in_the_right_number(monkeypatch, threads, words):
 
 def test_vocabularies_come_from_the_recipe():
     given = recipe().model_copy(update={"tokenizer": TokenizerSettings(vocabulary=123)})
-    assert (config_for(given).source_vocabulary, config_for(given).target_vocabulary) == (123, 123)
+    assert TranslationTask.plan(given).config.vocabulary_sizes == (123, 123)
     own = TokenizerSettings(vocabulary=123, shared=False, target={"vocabulary": 45})
     given = recipe(model={"tie": "none"}).model_copy(update={"tokenizer": own})
-    assert (config_for(given).source_vocabulary, config_for(given).target_vocabulary) == (123, 45)
-    assert not vocabulary_is_assumed(given)
+    assert TranslationTask.plan(given).config.vocabulary_sizes == (123, 45)
+    assert not TranslationTask.plan(given).assumed
 
 
 @pytest.mark.parametrize(
     ("tokenizer", "sizes", "assumed"),
     [
         ({"kind": "bpe"}, (8000, 8000), False),
-        ({"kind": "characters"}, (costs.ALPHABET, costs.ALPHABET), True),
-        ({"kind": "bpe", "shared": False, "target": {"kind": "symbols"}}, (8000, costs.ALPHABET), True),
+        ({"kind": "characters"}, (ALPHABET, ALPHABET), True),
+        ({"kind": "bpe", "shared": False, "target": {"kind": "symbols"}}, (8000, ALPHABET), True),
         ({"kind": "characters", "vocabulary": 30}, (30, 30), False),
     ],
 )
 def test_an_alphabet_is_assumed_to_be_small(tokenizer, sizes, assumed):
     given = recipe(model={"tie": "none"}).model_copy(update={"tokenizer": TokenizerSettings(**tokenizer)})
-    config = config_for(given)
-    assert (config.source_vocabulary, config.target_vocabulary) == sizes
-    assert vocabulary_is_assumed(given) == assumed
+    plan = TranslationTask.plan(given)
+    assert plan.config.vocabulary_sizes == sizes
+    assert plan.assumed == assumed

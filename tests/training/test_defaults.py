@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from manyheads.config.recipe import load_recipe, parse_recipe, recipe_text
-from manyheads.config.schema import Recipe
+from manyheads.config.reading import load_recipe, parse_recipe, recipe_text
+from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.errors import ManyheadsError
 from manyheads.training import defaults
 from manyheads.training.defaults import SIZES, Measured, recipe_for_data, recipe_for_files, recipe_left_open
@@ -31,7 +31,7 @@ def corpus(source: Path, target: Path) -> dict[str, str]:
     return {"source": str(source), "target": str(target)}
 
 
-def chosen(source: Path, target: Path, *, valid: Files | None = None, **options: Any) -> Recipe:
+def chosen(source: Path, target: Path, *, valid: Files | None = None, **options: Any) -> TranslationRecipe:
     """Return the recipe that is chosen for two files."""
     return recipe_for_files(corpus(source, target), valid=None if valid is None else corpus(*valid), **options)
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from manyheads.config.recipe import load_recipe
+from helpers import prepared
+from manyheads.config.reading import load_recipe
 from manyheads.data.generated import task
 from manyheads.decoding.translator import Translator
 from manyheads.runs.folder import RunFolder
-from manyheads.runs.loading import parameter_arrays
+from manyheads.runs.loading import model_arrays
 from manyheads.runs.weights import read_weights
 from manyheads.training.defaults import recipe_for_fine_tuning
-from manyheads.training.preparation import fresh_model, prepare
 from run_folders import make_multilingual_run
 
 
@@ -32,11 +32,11 @@ def other(base: Path) -> dict[str, Any]:
 
 def test_it_starts_with_the_other_runs_weights(base: Path, sprint: Callable[..., Path], tmp_path: Path):
     said: list[str] = []
-    parts = prepare(load_recipe(sprint(other(base))), RunFolder(tmp_path / "run"), threads=1, tell=said.append)
+    parts = prepared(load_recipe(sprint(other(base))), RunFolder(tmp_path / "run"), said.append)
     assert parts.tokenizers.files() == RunFolder(base).tokenizers().files()
-    model = fresh_model(parts, device="cpu", tell=said.append)  # type: ignore[arg-type]
+    model = parts.new_model(device="cpu", tell=said.append)  # type: ignore[arg-type]
     weights = read_weights(base / "model.safetensors")
-    for name, array in parameter_arrays(model).items():
+    for name, array in model_arrays(model).items():
         assert (array == weights[name]).all()
     assert f"Starting from the weights of {base}." in said
 

@@ -88,8 +88,9 @@ def test_two_kinds_of_average_exclude_each_other(sprint: Callable[..., Path], co
 def test_its_arrays_can_be_read_by_torch(sprint: Callable[..., Path], tmp_path: Path, command: Callable[..., Any]):
     run = tmp_path / "run"
     command("train", sprint(), "--out", run, *AVERAGE).succeeds()
+    from manyheads.models.interface import SequenceToSequence
     from manyheads.runs.folder import RunFolder
     from manyheads.runs.loading import load_model
 
-    model = load_model(RunFolder.open(run))
+    model = load_model(SequenceToSequence, RunFolder.open(run))
     assert all(torch.isfinite(parameter).all() for parameter in model.parameters())

@@ -5,11 +5,11 @@ import pytest
 import torch
 
 from helpers import SPECIAL, VOCABULARY, stir, tiny_settings
-from manyheads.data.batches.pairs import Batch
+from manyheads.data.batches.pairs import PairBatch
 from manyheads.models.interface import Tokens
 from manyheads.models.transformer import Transformer
 from manyheads.tasks.loss import smoothed_loss
-from manyheads.training.objectives import TensorBatch, TranslationObjective
+from manyheads.tasks.translation import PairTensors, TranslationObjective
 
 SOURCES = [[4, 5, 6, 3], [7, 3], [8, 9, 10, 4, 3], [5, 3]]
 TARGETS = [[6, 5, 4, 3], [7, 7, 7, 7, 3], [3], [10, 3]]
@@ -20,8 +20,8 @@ def rectangle(rows: list[list[int]], padding: int) -> np.ndarray:
     return np.array([[*row, *[padding] * (width - len(row))] for row in rows])
 
 
-def make_batch(sources=SOURCES, targets=TARGETS, *, padding: int = SPECIAL.pad) -> TensorBatch:
-    arrays = Batch(
+def make_batch(sources=SOURCES, targets=TARGETS, *, padding: int = SPECIAL.pad) -> PairTensors:
+    arrays = PairBatch(
         source=rectangle(sources, padding),
         source_lengths=np.array([len(row) for row in sources]),
         target_in=rectangle([[SPECIAL.start, *row[:-1]] for row in targets], padding),
@@ -29,7 +29,7 @@ def make_batch(sources=SOURCES, targets=TARGETS, *, padding: int = SPECIAL.pad) 
         target_lengths=np.array([len(row) for row in targets]),
         pairs=np.arange(len(sources)),
     )
-    return TensorBatch.move(arrays, torch.device("cpu"))
+    return PairTensors.move(arrays, torch.device("cpu"))
 
 
 @pytest.fixture(params=["all", "none"])
@@ -60,7 +60,7 @@ def test_loss_and_gradients_equal_the_sentences_taken_one_by_one_through_the_log
     plain = torch.zeros(())
     for source, target in zip(SOURCES, TARGETS, strict=True):
         memory = model.encode(Tokens(torch.tensor([source]), torch.tensor([len(source)])))
-        logits = model.logits(model.decode(torch.tensor([[SPECIAL.start, *target[:-1]]]), memory))
+        logits = model.logits(model.decode(torch.tensor([[SPECIAL.start, *target[:-1]]]), memory).hidden)
         plain = plain + smoothed_loss(logits[0], torch.tensor(target), smoothing=smoothing)
     plain.backward()
     assert count == sum(map(len, TARGETS))

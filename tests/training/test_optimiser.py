@@ -5,11 +5,11 @@ import pytest
 import torch
 
 from helpers import SPECIAL, VOCABULARY, batch_of, tiny_settings
-from manyheads.config.schema import TrainingSettings
+from manyheads.config.training import TrainingSettings
 from manyheads.errors import ManyheadsError
 from manyheads.models.transformer import Transformer
 from manyheads.runs.weights import Arrays, read_weights, weights_bytes
-from manyheads.training.objectives import TensorBatch, TranslationObjective
+from manyheads.tasks.translation import PairTensors, TranslationObjective
 from manyheads.training.optimisation.muon import orthogonal
 from manyheads.training.optimisation.optimiser import MOMENTS, make_optimiser, optimiser_arrays, restore_optimiser
 
@@ -31,7 +31,7 @@ def update(model: Transformer, optimiser: torch.optim.Optimizer, step: int) -> N
     target_in = target.roll(1, dims=1)
     target_in[:, 0] = SPECIAL.start
     loss, count = TranslationObjective(model, smoothing=0.1)(
-        TensorBatch(source, target_in, target, torch.arange(target.numel()))
+        PairTensors(source, target_in, target, torch.arange(target.numel()))
     )
     optimiser.zero_grad(set_to_none=True)
     (loss / count).backward()

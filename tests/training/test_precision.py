@@ -7,15 +7,15 @@ import torch
 import torch.nn.functional as F
 
 from helpers import VOCABULARY, tiny_settings
-from manyheads.config.schema import TrainingSettings
+from manyheads.config.training import TrainingSettings
 from manyheads.errors import ManyheadsError
 from manyheads.models.interface import Tokens
 from manyheads.models.transformer import Transformer
 from manyheads.processor import processor_flags
 from manyheads.tasks.loss import fused_loss, smoothed_loss
+from manyheads.tasks.translation import PairTensors, TranslationObjective
 from manyheads.training.machine import precision
 from manyheads.training.machine.precision import amx_is_unsafe, choose_precision
-from manyheads.training.objectives import TensorBatch, TranslationObjective
 from manyheads.training.optimisation.optimiser import make_optimiser
 
 CPU, CUDA, MPS = torch.device("cpu"), torch.device("cuda"), torch.device("mps")
@@ -153,7 +153,7 @@ def losses_of_copying(settings: TrainingSettings, *, steps: int = 30) -> list[fl
     for step in range(steps):
         torch.manual_seed(step)
         ids = torch.randint(4, VOCABULARY, (32, 6))
-        batch = TensorBatch(Tokens(ids, torch.full((32,), 6)), ids.roll(1, dims=1), ids, torch.arange(ids.numel()))
+        batch = PairTensors(Tokens(ids, torch.full((32,), 6)), ids.roll(1, dims=1), ids, torch.arange(ids.numel()))
         optimiser.zero_grad()
         with chosen.autocast():
             loss, count = objective(batch)
@@ -185,7 +185,7 @@ def test_what_is_compiled_is_what_runs_and_the_parameters_keep_their_names(monke
     objective = TranslationObjective(model, smoothing=0.1)
     names = list(objective.state_dict())
     ids = torch.randint(4, VOCABULARY, (3, 5))
-    batch = TensorBatch(Tokens(ids, torch.full((3,), 5)), ids, ids, torch.arange(15))
+    batch = PairTensors(Tokens(ids, torch.full((3,), 5)), ids, ids, torch.arange(15))
     plain = objective(batch)
     objective.compile_stacks()
     assert torch.equal(objective(batch)[0], plain[0])

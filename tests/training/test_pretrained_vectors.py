@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from manyheads.config.recipe import build_recipe
+from helpers import prepared
+from manyheads.config.reading import build_recipe
 from manyheads.runs.folder import RunFolder
-from manyheads.training.preparation import fresh_model, prepare
 from manyheads.training.progress import Reporter
 from manyheads.training.trainer import Trainer
 
@@ -45,13 +45,13 @@ def preparation(path, tmp_path, *, freeze):
             "validation": {"metric": "exact_match"},
         }
     )
-    return prepare(recipe, RunFolder(tmp_path / "run"), threads=1, tell=lambda text: None)
+    return prepared(recipe, RunFolder(tmp_path / "run"), lambda text: None)
 
 
 def test_known_words_get_their_vectors_and_the_report_says_how_many(vectors_file, tmp_path):
     path, rows = vectors_file
     parts, told = preparation(path, tmp_path, freeze=False), []
-    model = fresh_model(parts, device=torch.device("cpu"), tell=told.append)
+    model = parts.new_model(device=torch.device("cpu"), tell=told.append)
     pieces = parts.tokenizers.source.vocabulary()
     found = torch.stack([model.source.vectors[pieces.index(f"▁{letter}")] for letter in "abcdefgh"]).detach()
     wanted = torch.tensor(rows, dtype=torch.float32)
@@ -78,4 +78,4 @@ def test_vectors_of_another_width_are_refused_with_both_widths(tmp_path):
     path.write_text("a 1.0 2.0 3.0\nb 1.0 2.0 3.0\n", encoding="utf-8")
     parts = preparation(path, tmp_path, freeze=False)
     with pytest.raises(ManyheadsError, match=rf"3.*{WIDTH}|{WIDTH}.*3"):
-        fresh_model(parts, device=torch.device("cpu"), tell=lambda text: None)
+        parts.new_model(device=torch.device("cpu"), tell=lambda text: None)

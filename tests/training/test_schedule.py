@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import LAW
-from manyheads.config.schema import ScheduleSettings
+from manyheads.config.training import ScheduleSettings
 from manyheads.training.optimisation.schedule import learning_rate
 
 KINDS = ["inverse_sqrt", "cosine", "linear", "constant"]

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from manyheads.config.recipe import parse_recipe
-from manyheads.config.schema import Recipe
+from helpers import prepared
+from manyheads.config.reading import parse_recipe
+from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.errors import ManyheadsError
 from manyheads.runs.folder import RunFolder
-from manyheads.training.preparation import Preparation, prepare
+from manyheads.tasks.translation import TranslationTask
 from manyheads.training.state.finishing import finishing_in, seconds_of, with_end, with_end_of
 
 RECIPE = """
@@ -32,29 +33,29 @@ validation: {every: 4, metric: loss, samples: 0}
 """
 
 
-def prepared(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Preparation:
+def prepared_in(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> TranslationTask:
     monkeypatch.setenv("MANYHEADS_CACHE", str(folder / "cache"))
-    return prepare(parse_recipe(text), RunFolder(folder / "run"), threads=1, tell=lambda _: None)
+    return prepared(parse_recipe(text), RunFolder(folder / "run"), lambda _: None)
 
 
-def is_sorted(preparation: Preparation, step: int) -> list[bool]:
+def is_sorted(task: TranslationTask, step: int) -> list[bool]:
     """Return whether each target of a batch is its source in order."""
-    batch = preparation.batches_at(step)[step]
+    batch = task.batches_at(step)[step]
     rows = zip(batch.source, batch.source_lengths, batch.target_out, batch.target_lengths, strict=True)
-    decode = preparation.tokenizers.source.decode
+    decode = task.tokenizers.source.decode
     return [decode(t[:m].tolist()) == " ".join(sorted(decode(s[:n].tolist()).split())) for s, n, t, m in rows]
 
 
 def test_each_stage_reads_its_own_corpora(tmp_path, monkeypatch):
-    preparation = prepared(RECIPE, tmp_path, monkeypatch)
-    assert not all(is_sorted(preparation, 3))
-    assert all(is_sorted(preparation, 4)) and all(is_sorted(preparation, 7))
+    task = prepared_in(tmp_path, RECIPE, monkeypatch)
+    assert not all(is_sorted(task, 3))
+    assert all(is_sorted(task, 4)) and all(is_sorted(task, 7))
 
 
 def test_a_stage_can_begin_with_the_decay(tmp_path, monkeypatch):
     text = RECIPE.replace("stages: [4]", "stages: [decay]").replace("rate: 0.01", "rate: 0.01, decay_from: 6")
-    preparation = prepared(text, tmp_path, monkeypatch)
-    assert not all(is_sorted(preparation, 5)) and all(is_sorted(preparation, 6))
+    task = prepared_in(tmp_path, text, monkeypatch)
+    assert not all(is_sorted(task, 5)) and all(is_sorted(task, 6))
 
 
 @pytest.mark.parametrize(
@@ -119,7 +120,7 @@ def test_a_run_is_finished_in_a_given_time(command: Callable[..., Any], tmp_path
 
 def test_an_end_that_was_fixed_is_kept(tmp_path):
     recipe, run = parse_recipe(RECIPE), RunFolder(tmp_path / "run")
-    fixed: Recipe = with_end(recipe, step=8, left=100)
+    fixed: TranslationRecipe = with_end(recipe, step=8, left=100)
     run.begin(fixed)
     assert with_end_of(run, recipe) == fixed
     assert finishing_in(10.0, fixed, run) == fixed
@@ -127,5 +128,5 @@ def test_an_end_that_was_fixed_is_kept(tmp_path):
 
 def test_other_schedules_have_no_end_to_fix(tmp_path):
     recipe = parse_recipe(RECIPE.replace("warmup_constant_decay", "linear"))
-    with pytest.raises(ManyheadsError, match="a linear schedule knows its end from the beginning"):
+    with pytest.raises(ManyheadsError, match="a linear schedule has its end from the beginning"):
         finishing_in(10.0, recipe, RunFolder(tmp_path))

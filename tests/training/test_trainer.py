@@ -11,20 +11,20 @@ from typing import Any
 import pytest
 import torch
 
-from manyheads.config.recipe import load_recipe
-from manyheads.config.schema import Recipe
+from helpers import prepared
+from manyheads.config.reading import load_recipe
+from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.errors import ManyheadsError
 from manyheads.metrics.scores import Score
 from manyheads.runs.folder import RunFolder
+from manyheads.tasks.interface import Validation
+from manyheads.tasks.translation import PairTensors, TranslationObjective, TranslationValidator
 from manyheads.training import progress
 from manyheads.training.learner import step_seed
-from manyheads.training.objectives import TensorBatch, TranslationObjective
 from manyheads.training.optimisation.schedule import learning_rate
-from manyheads.training.preparation import prepare
 from manyheads.training.progress import Reporter, duration
 from manyheads.training.state.checkpoint import load_checkpoint
 from manyheads.training.trainer import Trainer
-from manyheads.training.validation import Findings, Validator
 
 CPU = torch.device("cpu")
 
@@ -63,7 +63,7 @@ def make(sprint: Callable[..., Path], tmp_path: Path) -> Make:
         changes: dict[str, Any] | None = None, *, max_minutes: float | None = None, reporter: Reporter | None = None
     ) -> Trainer:
         reporter = reporter or Listener()
-        preparation = prepare(load_recipe(sprint(changes)), RunFolder(tmp_path / "run"), threads=1, tell=reporter.note)
+        preparation = prepared(load_recipe(sprint(changes)), RunFolder(tmp_path / "run"), reporter.note)
         return Trainer(preparation, device=CPU, reporter=reporter, max_minutes=max_minutes)
 
     return trainer
@@ -165,9 +165,9 @@ def scores(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[float]], None]:
     def decide(values: list[float], *, higher_is_better: bool = False) -> None:
         left = iter(values)
         monkeypatch.setattr(
-            Validator,
+            TranslationValidator,
             "run",
-            lambda self: Findings(Score("loss", next(left), higher_is_better=higher_is_better), [], []),
+            lambda self: Validation(Score("loss", next(left), higher_is_better=higher_is_better), [], []),
         )
 
     return decide
@@ -217,8 +217,8 @@ def test_a_score_that_is_no_number_is_never_the_best(make: Make, scores: Callabl
 def test_batches_of_one_update_are_added_up(make: Make):
     trainer = make({"training.accumulate": 3, "model.dropout": 0.0})
     step = 2
-    batches = [trainer.preparation.batches[3 * step + i] for i in range(3)]
-    losses = [trainer.learner.objective(TensorBatch.move(batch, CPU)) for batch in batches]
+    batches = [trainer.task.stages[0][3 * step + i] for i in range(3)]
+    losses = [trainer.learner.objective(PairTensors.move(batch, CPU)) for batch in batches]
     count = sum(tokens for _, tokens in losses)
     total = sum(loss for loss, _ in losses) / count
     expected = torch.autograd.grad(total, list(trainer.model.parameters()))
@@ -233,7 +233,7 @@ def test_batches_of_one_update_are_added_up(make: Make):
 
 def test_gradients_are_clipped_where_it_is_asked(make: Make):
     trainer = make({"training.clip_norm": 0.01})
-    norm = trainer.learner.update(0, [trainer.preparation.batches[0]]).norm
+    norm = trainer.learner.update(0, [trainer.task.stages[0][0]]).norm
     clipped = torch.cat([parameter.grad.flatten() for parameter in trainer.model.parameters()]).norm()  # type: ignore[union-attr]
     assert norm > 0.1
     assert float(clipped) == pytest.approx(0.01, rel=1e-3)
@@ -313,7 +313,7 @@ def poisoned(monkeypatch: pytest.MonkeyPatch, update: int) -> None:
     """Make the loss of the given update (from 1), and of none before it, no number."""
     forward, calls = TranslationObjective.forward, iter(range(1, 1000))
 
-    def wrong(self: TranslationObjective, batch: TensorBatch) -> tuple[torch.Tensor, int]:
+    def wrong(self: TranslationObjective, batch: PairTensors) -> tuple[torch.Tensor, int]:
         loss, count = forward(self, batch)
         return (loss * math.nan if self.training and next(calls) == update else loss), count
 
@@ -322,8 +322,8 @@ def poisoned(monkeypatch: pytest.MonkeyPatch, update: int) -> None:
 
 def test_a_loss_that_is_no_number_stops_it_and_names_the_batch(make: Make, monkeypatch: pytest.MonkeyPatch):
     trainer = make()
-    batch = trainer.preparation.batches[7]
-    first = trainer.preparation.tokenizers.source.decode(batch.source[0, : batch.source_lengths[0]].tolist())
+    batch = trainer.task.stages[0][7]
+    first = trainer.task.tokenizers.source.decode(batch.source[0, : batch.source_lengths[0]].tolist())
     poisoned(monkeypatch, 8)
     with pytest.raises(ManyheadsError) as caught:
         trainer.train()
@@ -340,8 +340,8 @@ def test_a_loss_that_is_no_number_stops_it_and_names_the_batch(make: Make, monke
 
 def test_the_batch_that_is_named_is_the_one_that_was_wrong(make: Make, monkeypatch: pytest.MonkeyPatch):
     trainer = make({"training.accumulate": 3})
-    batch = trainer.preparation.batches[4]  # the second of the second update
-    first = trainer.preparation.tokenizers.source.decode(batch.source[0, : batch.source_lengths[0]].tolist())
+    batch = trainer.task.stages[0][4]  # the second of the second update
+    first = trainer.task.tokenizers.source.decode(batch.source[0, : batch.source_lengths[0]].tolist())
     poisoned(monkeypatch, 5)
     with pytest.raises(ManyheadsError, match=rf"at step 2, in a batch of {len(batch.pairs)} pairs .* '{first}'"):
         trainer.train()
@@ -373,7 +373,7 @@ def test_a_journal_that_cannot_be_written_is_told(make: Make):
 def test_a_validation_sentence_that_is_too_long_is_not_translated(sprint_on: Callable[..., Path], tmp_path: Path):
     long = " ".join(["a"] * 5000)
     recipe = load_recipe(sprint_on(["a b", long, "b a"], ["a b", "a", "b a"]))
-    preparation = prepare(recipe, RunFolder(tmp_path / "run"), threads=1, tell=lambda text: None)
+    preparation = prepared(recipe, RunFolder(tmp_path / "run"), lambda text: None)
     lengths = [len(preparation.tokenizers.source.encode(pair.source)) for pair in preparation.valid_pairs]
     assert max(lengths) <= recipe.data.max_length, "one bad line must not fill the memory in the middle of a training"
 
@@ -383,7 +383,7 @@ def test_the_line_of_a_fault_is_the_line_in_the_file(sprint_on: Callable[..., Pa
     lines[149] = ""
     recipe = load_recipe(sprint_on(lines, lines, {"data.valid": None, "data.held_out": 50}))
     said: list[str] = []
-    prepare(recipe, RunFolder(tmp_path / "run"), threads=1, tell=said.append)
+    prepared(recipe, RunFolder(tmp_path / "run"), said.append)
     assert any("1 pairs with an empty side were skipped (the first at line 150)" in one for one in said), said
 
 
@@ -394,7 +394,7 @@ def test_half_written_tokenizers_are_trained_again(make: Make):
     assert make(changes).train() == "finished"
 
 
-def settings_of(recipe: Recipe) -> dict[str, Any]:
+def settings_of(recipe: TranslationRecipe) -> dict[str, Any]:
     return recipe.model_dump(mode="json")
 
 

@@ -6,28 +6,26 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from helpers import SPECIAL, VOCABULARY, tiny_settings
-from manyheads.config.schema import ModelConfig
-from manyheads.data.batches.pairs import Batch
-from manyheads.models.builder import build_model
-from manyheads.training.machine.utilisation import BatchFlops
-from manyheads.training.objectives import TensorBatch, TranslationObjective
+from manyheads.config.tasks.translation import TranslationConfig
+from manyheads.data.batches.pairs import PairBatch
+from manyheads.models.build import build_model
+from manyheads.tasks.translation import PairTensors, TranslationObjective
 
 
-def batch_of(source_lengths: list[int], target_lengths: list[int]) -> Batch:
+def batch_of(source_lengths: list[int], target_lengths: list[int]) -> PairBatch:
     rows = len(source_lengths)
     source, target = (np.full((rows, max(lengths)), SPECIAL.end) for lengths in (source_lengths, target_lengths))
-    return Batch(source, np.array(source_lengths), target, target, np.array(target_lengths), np.arange(rows))
+    return PairBatch(source, np.array(source_lengths), target, target, np.array(target_lengths), np.arange(rows))
 
 
 @pytest.mark.parametrize("r_drop", [0.0, 5.0])
 @pytest.mark.parametrize("lengths", [([5, 3, 1], [4, 7, 2]), ([60, 50], [3, 9]), ([2], [90])])
 def test_the_formula_equals_the_count_of_a_real_update(lengths, r_drop):
     shape = tiny_settings(width=16, feed_forward=40, encoder_layers=1, decoder_layers=3)
-    config = ModelConfig(model=shape, source_vocabulary=VOCABULARY, target_vocabulary=VOCABULARY)
+    config = TranslationConfig(model=shape, source_vocabulary=VOCABULARY, target_vocabulary=VOCABULARY)
     batch = batch_of(*lengths)
     objective = TranslationObjective(build_model(config, device="meta"), smoothing=0.1, r_drop=r_drop)
     with FlopCounterMode(display=False) as counted:
-        loss, _ = objective(TensorBatch.move(batch, torch.device("meta")))
+        loss, _ = objective(PairTensors.move(batch, torch.device("meta")))
         loss.backward()
-    flops = BatchFlops(config, views=2 if r_drop else 1)
-    assert flops(batch) == counted.get_total_flops()
+    assert objective.flops(batch) == counted.get_total_flops()

@@ -26,9 +26,9 @@ def answer(
     import json
     from dataclasses import asdict
 
-    from manyheads.encoding.bert import Bert
+    from manyheads.encoding.encoder import Encoder
 
     sources = sources_of(text, as_text=as_text)
-    bert = Bert.from_folder(model, device=device)
-    for found in bert.answer(pairs_of(sources), batch=batch):
+    encoder = Encoder.from_folder(model, device=device)
+    for found in encoder.answer(pairs_of(sources), batch=batch):
         typer.echo(json.dumps(asdict(found), ensure_ascii=False) if as_json else found.text)

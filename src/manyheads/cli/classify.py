@@ -27,10 +27,10 @@ def classify(
     import json
     from dataclasses import asdict
 
-    from manyheads.encoding.bert import Bert
+    from manyheads.encoding.encoder import Encoder
 
     sources = sources_of(text, as_text=as_text)
-    bert = Bert.from_folder(model, device=device)
+    encoder = Encoder.from_folder(model, device=device)
     texts = pairs_of(sources) if pairs else lines_of(sources)
-    for label in bert.classify(texts, batch=batch):
+    for label in encoder.classify(texts, batch=batch):
         typer.echo(json.dumps(asdict(label), ensure_ascii=False) if as_json else label.name)

@@ -31,10 +31,11 @@ def models(incomplete: str) -> list[tuple[str, str]]:
 
 def languages(ctx: typer.Context, incomplete: str) -> list[str]:
     """Offer the languages that the model named so far translates into."""
+    from manyheads.config.tasks.translation import TranslationRecipe
     from manyheads.runs.folder import RunFolder
 
     try:
-        data = RunFolder.open(_named(ctx, "model", "run", "start_from")).recipe().data
+        data = RunFolder.open(_named(ctx, "model", "run", "start_from")).recipe_for(TranslationRecipe).data
     except ManyheadsError:
         return []
     return list(dict.fromkeys(target for _, target in data.directions))
@@ -76,17 +77,17 @@ def devices(incomplete: str) -> list[str]:
 
 
 def recipe_keys(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
-    """Offer the keys of the recipe named so far, of whichever task it is, each with what it does."""
-    from manyheads.config.bert import BertRecipe
-    from manyheads.config.recipe import load_any_recipe
-    from manyheads.config.schema import Recipe
+    """Offer the keys of the recipe named so far, of its task, each with what it does."""
+    from manyheads.config.reading import load_recipe
+    from manyheads.config.recipe import RecipeBase
+    from manyheads.config.tasks.translation import TranslationRecipe
     from manyheads.config.template import keys_of
 
     named = _named(ctx, "recipe", "what")
-    schema: type[Recipe | BertRecipe] = Recipe
+    schema: type[RecipeBase] = TranslationRecipe
     if named is not None and Path(named).is_file():
         with suppress(ManyheadsError):
-            schema = type(load_any_recipe(Path(named)))
+            schema = type(load_recipe(Path(named)))
     return [(f"{key}=", description) for key, _, description in keys_of(schema)]
 
 

@@ -116,7 +116,7 @@ def check_corpus(
     as_json: AsJson = False,
 ) -> None:
     """Look for faulty pairs: not translated, in a wrong language, badly encoded, with other numbers and so on."""
-    from manyheads.config.data import CorpusSettings
+    from manyheads.config.corpora import CorpusSettings
     from manyheads.config.messages import build
     from manyheads.data.cleaning.checking import Limits, Report, check
     from manyheads.data.text.corpora import open_corpus
@@ -199,7 +199,7 @@ def cut_corpora(
     """Hold out test and validation data by sentence, on both sides and over all languages of several corpora."""
     import json
 
-    from manyheads.config.recipe import load_cut
+    from manyheads.config.reading import load_cut
     from manyheads.data.cleaning.cutting import cut_corpora
     from manyheads.data.text.records import write_columns
     from manyheads.runs.atomic import fresh_folder

@@ -11,7 +11,6 @@ import typer
 from manyheads.cli.options import AsJson, Changes
 
 if TYPE_CHECKING:
-    from manyheads.config.schema import ModelConfig
     from manyheads.training.costs import Costs
 
 
@@ -21,38 +20,37 @@ def describe(
     as_json: AsJson = False,
 ) -> None:
     """Say how large a model is, what training it costs, and how long that takes."""
-    from manyheads.config.recipe import load_recipe
+    from manyheads.config.reading import load_recipe
     from manyheads.runs.folder import RunFolder
+    from manyheads.tasks import task_for
+    from manyheads.training.costs import count_costs
     from manyheads.training.defaults import recipe_left_open
 
     is_run = what.is_dir()
     chosen = None if is_run else recipe_left_open(what, changes or [])
     recipe = chosen or load_recipe(what / "recipe.yaml" if is_run else what, changes or [])
-
-    from manyheads.training.costs import config_for, count_costs, vocabulary_is_assumed
-
-    config = RunFolder(what).config() if is_run else config_for(recipe)
-    assumed = not is_run and vocabulary_is_assumed(recipe)
-    costs = count_costs(recipe, config)
+    plan = task_for(recipe).plan(recipe, RunFolder(what).config() if is_run else None)
+    costs = count_costs(recipe, plan)
+    source, target = plan.config.vocabulary_sizes
     if as_json:
         import json
 
         vocabulary = {
-            "source_vocabulary": config.source_vocabulary,
-            "target_vocabulary": config.target_vocabulary,
-            "vocabulary_is_assumed": assumed,
+            "source_vocabulary": source,
+            "target_vocabulary": target,
+            "vocabulary_is_assumed": plan.assumed,
         }
         typer.echo(json.dumps({"name": recipe.name, **asdict(costs), **vocabulary}, ensure_ascii=False, indent=2))
         return
-    _print(recipe.name, costs, _vocabulary(config, assumed=assumed))
+    _print(recipe.name, costs, _vocabulary(source, target, assumed=plan.assumed))
     if chosen:
         typer.echo(f"{what} has data alone: tokenizer, model and training are chosen for it.", err=True)
 
 
-def _vocabulary(config: ModelConfig, *, assumed: bool) -> str:
-    """Say how many pieces the model knows, and whether that is a guess."""
-    guess = " (assumed: the characters or symbols of the text decide)" if assumed else ""
-    return f"{config.source_vocabulary:,} source and {config.target_vocabulary:,} target pieces{guess}"
+def _vocabulary(source: int, target: int, *, assumed: bool) -> str:
+    """Return how many pieces the model has, and whether that is an assumption."""
+    guess = " (assumed: the text decides)" if assumed else ""
+    return f"{source:,} source and {target:,} target pieces{guess}"
 
 
 def _time(seconds: float) -> str:

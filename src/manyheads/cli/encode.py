@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from manyheads.encoding.bert import Vectors
+    from manyheads.encoding.encoder import Vectors
 
 FORMATS = (".npy", ".jsonl")
 
@@ -62,11 +62,11 @@ def encode(
         raise ManyheadsError(f"the name must end in {' or '.join(FORMATS)}.", where=str(out))
     sources = sources_of(text, as_text=as_text)
     output_file(out, inputs=[source.name for source in sources if source.is_file], overwrite=overwrite)
-    from manyheads.encoding.bert import Bert
+    from manyheads.encoding.encoder import Encoder
 
-    bert = Bert.from_folder(model, device=device)
+    encoder = Encoder.from_folder(model, device=device)
     texts = pairs_of(sources) if pairs else lines_of(sources)
-    found = _told(bert.stream(texts, pool=pool.value, batch=batch, longest=longest))
+    found = _told(encoder.stream(texts, pool=pool.value, batch=batch, longest=longest))
     if out is None:
         _write_lines(found, sys.stdout.buffer)
     elif out.suffix == ".jsonl":

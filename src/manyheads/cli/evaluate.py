@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -27,10 +26,7 @@ from manyheads.cli.options import (
 from manyheads.cli.outputs import Overwrite, output_file
 
 if TYPE_CHECKING:
-    from manyheads.cli.scoring import Scoring
-    from manyheads.config.data import CorpusSettings
-    from manyheads.config.schema import Recipe
-    from manyheads.metrics.scores import Score
+    from manyheads.evaluation.evaluate import Evaluation
 
 
 Against = Annotated[
@@ -78,76 +74,32 @@ def evaluate(
 ) -> None:
     """Translate the source and score it: BLEU and chrF, exact match or error rates, and perplexity.
 
-    Of a BERT, the labels or answers it gives to the texts in --pairs, or to those of a generated task.
+    A run for another task is measured on the examples in --pairs, or on those of a generated task.
     """
-    from manyheads.cli.scoring import Scoring
-    from manyheads.data.text.corpora import open_corpus
-    from manyheads.runs.folder import RunFolder
+    from manyheads.evaluation.evaluate import evaluate as run_evaluation
 
     output_file(save, inputs=(source, target, pairs), overwrite=overwrite)
-    folder = RunFolder.open(run)
     columns = {"format": pairs_format, "source_column": source_column, "target_column": target_column}
-    if folder.kind == "bert":
-        from manyheads.cli.evaluate_bert import evaluate_bert, refuse_searching
-
-        translating = (source, target, *columns.values(), to, against, metric, lowercase, tokenizer, beam)
-        computed = (None if engine == "auto" else engine, None if precision == "float32" else precision)
-        refuse_searching(folder, *translating, length_penalty, *computed)
-        found = evaluate_bert(folder, file=pairs, task=task, count=count, device=device)
-        _save(save, found.outputs)
-        _print(_result(run, len(found.outputs), found.scores), found.scores, as_json=as_json)
-        return
-    recipe = folder.recipe()
-    given = {name: column for name, column in columns.items() if column is not None}
-    named = {"source": source, "target": target, "pairs": pairs, **given}
-    rows = list(open_corpus(_corpus(recipe, named, task, count), split="test").pairs())
-    scoring = Scoring(recipe, rows, metric or [], lowercase, tokenizer, to)
     search = {"to": to, "beam": beam, **length_penalty_options(length_penalty), "batch_sentences": batch}
-    computing = {"engine": engine, "device": device, "precision": precision}
-    _evaluate(scoring, [run, *(against or [])], search, computing, save=save, as_json=as_json)
-
-
-def _evaluate(
-    scoring: Scoring,
-    runs: list[Path],
-    search: dict[str, Any],
-    computing: dict[str, str],
-    *,
-    save: Path | None,
-    as_json: bool,
-) -> None:
-    """Evaluate the first of the runs, and compare the others with it, if there are any."""
-    from manyheads.cli.scoring import over_seeds
-    from manyheads.decoding.translator import Translator
-    from manyheads.runs.folder import RunFolder
-
-    run, *others = runs
-    recipes = [RunFolder.open(one).recipe() for one in runs]  # a mistake in a name is told before the work begins
-    translator = Translator(run, **computing)
-    outputs = translator.translate(scoring.sources, **search)
-    _save(save, outputs)
-    scores = scoring.scores(outputs)
-    perplexity = scoring.perplexity(translator, search["to"])
-    result = {**_result(run, len(scoring.rows), scores), "perplexity": perplexity}
-    if others:
-        theirs = [Translator(other, **computing).translate(scoring.sources, **search) for other in others]
-        comparisons = scoring.comparisons(runs, [outputs, *theirs])
-        seeds = over_seeds(recipes, comparisons)
-        result |= {"against": list(map(str, others)), "comparisons": comparisons, "over_seeds": seeds}
-    _print(result, scores, as_json=as_json)
-
-
-def _corpus(recipe: Recipe, values: dict[str, Any], task: str | None, count: int) -> CorpusSettings:
-    """Return the test corpus that was asked for; a run on a generated task needs no naming of it."""
-    from manyheads.config.data import CorpusSettings
-    from manyheads.config.messages import build
-
-    trained_on = recipe.data.corpora[0]
-    if not any(values[name] for name in ("source", "target", "pairs")) and (task or trained_on.task):
-        own = task in (None, trained_on.task)
-        options = trained_on.options if own else {}
-        values = {**values, "task": task or trained_on.task, "count": count, "seed": 0, "options": options}
-    return build(CorpusSettings, values, origin="the test data")
+    found = run_evaluation(
+        run,
+        source=source,
+        target=target,
+        pairs=pairs,
+        columns={name: column for name, column in columns.items() if column is not None},
+        task=task,
+        count=count,
+        against=against or (),
+        metrics=metric or (),
+        lowercase=lowercase,
+        tokenizer=tokenizer,
+        engine=None if engine == "auto" else engine,
+        precision=None if precision == "float32" else precision,
+        device=device,
+        **{name: value for name, value in search.items() if value is not None},
+    )
+    _save(save, found.outputs)
+    _print(found, as_json=as_json)
 
 
 def _save(file: Path | None, outputs: list[str]) -> None:
@@ -158,24 +110,42 @@ def _save(file: Path | None, outputs: list[str]) -> None:
         write_file(file, "".join(f"{line}\n" for line in outputs))
 
 
-def _result(run: Path, pairs: int, scores: list[Score]) -> dict[str, Any]:
-    """Return what every evaluation tells."""
-    return {"run": str(run), "pairs": pairs, "scores": [asdict(score) for score in scores]}
-
-
-def _print(result: dict[str, Any], scores: list[Score], *, as_json: bool) -> None:
+def _print(found: Evaluation, *, as_json: bool) -> None:
     """Print scores with signatures, or everything as JSON."""
     if as_json:
         import json
 
-        typer.echo(json.dumps(result, ensure_ascii=False, indent=2))
+        typer.echo(json.dumps(found.to_json(), ensure_ascii=False, indent=2))
         return
-    for score in scores:
-        signature = f"  {score.signature}" if score.signature else ""
-        typer.echo(f"{score.name:<18}{score.value:8.2f}{signature}")
-    if "perplexity" in result:
-        typer.echo(f"{'perplexity':<18}{result['perplexity']:8.2f}")
-    if "comparisons" in result:
-        from manyheads.cli.scoring import print_comparisons
+    typer.echo(str(found))
+    if found.against:
+        _print_comparisons(found)
 
-        print_comparisons(result)
+
+def _print_comparisons(found: Evaluation) -> None:
+    """Print a table of all runs by all metrics, and where its p-values come from."""
+    comparisons = found.comparisons
+    several = len(found.against) > 1
+    holm = "    Holm" if several else ""
+    typer.echo(f"\n{'metric':<18}{'value':>8}  {'95 % interval':<18}{'p':>8}{holm}  {'difference':<16}run")
+    for comparison in comparisons:
+        for one in comparison["systems"]:
+            interval = f"[{one['low']:.2f}, {one['high']:.2f}]"
+            known = one["p_value"] is not None
+            p_value = f"{one['p_value']:.4f}" if known else ""
+            corrected = "" if not several else f"{one['corrected']:8.4f}" if known else 8 * " "
+            verdict = "" if not known else "significant" if one["significant"] else "could be chance"
+            typer.echo(
+                f"{comparison['metric']:<18}{one['value']:8.2f}  {interval:<18}{p_value:>8}{corrected}  "
+                f"{verdict:<16}{one['run']}"
+            )
+    tests = ", ".join(f"{one['metric']} by {one['test']}" for one in comparisons)
+    correction = f"; Holm: corrected for {len(found.against)} comparisons" if several else ""
+    typer.echo(
+        f"p: the probability of such a difference to {found.run} if both are equally good ({tests}){correction}."
+    )
+    for one in (found.over_seeds or {}).get("scores", []):
+        typer.echo(
+            f"{one['metric']:<18}{one['mean']:8.2f} ± {one['standard_deviation']:.2f}  "
+            f"mean and standard deviation over {(found.over_seeds or {})['runs']} seeds"
+        )

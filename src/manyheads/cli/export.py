@@ -57,8 +57,9 @@ def export(
         from manyheads.exchange.ctranslate2 import export_ctranslate2
 
         export_ctranslate2(opened, out, quantization=quantization.value)
+    from manyheads.config.tasks.translation import TranslationRecipe
     from manyheads.exchange.tags import tags_note
 
-    if note := tags_note(opened.recipe()):
+    if note := tags_note(opened.recipe_for(TranslationRecipe)):
         typer.echo(note, err=True)
     typer.echo(str(out))

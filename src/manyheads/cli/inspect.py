@@ -334,20 +334,17 @@ def _masks(_: Asked) -> Figure:
 
 def _schedule(asked: Asked) -> Figure:
     """Make the learning rate of a run."""
-    from manyheads.config.recipe import load_any_recipe
     from manyheads.inspection.figures.schedule import schedule_figure
 
     run = asked.folder()
-    width = (run.bert_config() if run.kind == "bert" else run.config()).model.width
-    return schedule_figure(load_any_recipe(run.recipe_file).training, width=width)
+    return schedule_figure(run.recipe().training, width=run.config().model.width)
 
 
 def _smoothing(asked: Asked) -> Figure:
     """Make the target of a run's label smoothing."""
-    from manyheads.config.recipe import load_any_recipe
     from manyheads.inspection.figures.smoothing import smoothing_figure
 
-    return smoothing_figure(smoothing=load_any_recipe(asked.folder().recipe_file).training.label_smoothing)
+    return smoothing_figure(smoothing=asked.folder().recipe().training.label_smoothing)
 
 
 def _curves(asked: Asked) -> Figure:

@@ -22,7 +22,7 @@ def lexicon(
     overwrite: Overwrite = False,
 ) -> None:
     """Learn which words translate each other, for `data.modify.tags` and `.terms` in a recipe."""
-    from manyheads.config.data import CorpusSettings
+    from manyheads.config.corpora import CorpusSettings
     from manyheads.data.lexicons.word_translations import learn_lexicon
     from manyheads.data.text.corpora import open_corpus
     from manyheads.runs.atomic import write_file

@@ -24,7 +24,7 @@ def score(
     """Print log P(target | source) of each pair, one per line."""
     import json
 
-    from manyheads.config.data import CorpusSettings
+    from manyheads.config.corpora import CorpusSettings
     from manyheads.data.text.corpora import open_corpus
     from manyheads.decoding.translator import Translator
 

@@ -25,13 +25,14 @@ def shortlist(
     """Learn a vocabulary shortlist from the run's training data, by IBM Model 1."""
     from itertools import islice
 
+    from manyheads.config.tasks.translation import TranslationConfig, TranslationRecipe
     from manyheads.data.text.corpora import open_corpus
     from manyheads.decoding.engines.shortlist import PAIRS, Shortlist
     from manyheads.runs.folder import RunFolder
 
     opened = RunFolder.open(run)
-    config, tokenizers = opened.config(), opened.tokenizers()
-    corpora = (open_corpus(one, split="train").pairs() for one in opened.recipe().data.corpora)
+    config, tokenizers = opened.config_for(TranslationConfig), opened.tokenizers()
+    corpora = (open_corpus(one, split="train").pairs() for one in opened.recipe_for(TranslationRecipe).data.corpora)
     pairs = islice((pair for corpus in corpora for pair in corpus), PAIRS)
     ids = ((tokenizers.source.encode(pair.source), tokenizers.target.encode(pair.target)) for pair in pairs)
     found = Shortlist.learn(

@@ -1,13 +1,17 @@
-"""Recipes: the typed description of a run, where it comes from, and what is said when it is wrong.
+"""Recipes: the typed description of a run, and the messages for mistakes in them.
 
 | file | what it is |
 |---|---|
-| `schema` | every key a recipe may have, with its type, default and one line of explanation |
-| `data`, `model` | those of what is learned from, and of what is built |
-| `bert`, `cut` | those of recipes for BERTs, and of cuts into training and test data |
-| `values` | the kinds of values that keys have |
-| `presets` | the model sizes by name |
-| `recipe` | reading, merging (preset < recipe < `--set`) and writing recipes |
+| `recipe` | what the recipes of all tasks have in common |
+| `tasks/` | the recipe of each task, and the union of them |
+| `models/` | the settings of each model, and which of them suit a task |
+| `training` | how a model learns |
+| `corpora`, `modify`, `symbols` | corpora of pairs, tokenizers, changes to pairs, reserved symbols |
+| `model_config` | what `config.json` has in common for all tasks |
+| `special` | the ids of special tokens |
+| `cut` | cuts into training and test data |
+| `values`, `unions` | kinds of values; sections of which there are several kinds |
+| `reading` | reading, merging (preset < recipe < `--set`) and writing recipes |
 | `messages` | one clear sentence for each kind of mistake |
 | `template` | the annotated recipe of `manyheads recipe new`, and the reference page |
 """

@@ -7,7 +7,7 @@ from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from manyheads.config.data import CorpusSettings
+from manyheads.config.corpora import CorpusSettings
 from manyheads.config.values import Natural, Number, Positive, Settings
 
 

@@ -1,19 +1,18 @@
 """One clear sentence for each mistake in a recipe: which key, on which line, what is wrong, what to do.
 
-All mistakes of a recipe are told at once, one per line.
+All mistakes of a recipe are listed at once, one per line.
 """
 
 from __future__ import annotations
 
-import types
-import typing
 from collections.abc import Mapping
-from typing import Annotated, Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from manyheads.config.unions import has_kinds, members_by_kind, sections_of
 from manyheads.errors import ManyheadsError, did_you_mean
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C, where PyYAML has it, is several times faster
@@ -24,7 +23,7 @@ Section = TypeVar("Section", bound=BaseModel)
 def build(
     schema: type[Section], values: Mapping[str, Any], *, origin: str, lines: Mapping[KeyPath, int] | None = None
 ) -> Section:
-    """Validate values against a schema; whatever is wrong with them is one `ManyheadsError`."""
+    """Validate values against a schema; everything that is wrong with them is one `ManyheadsError`."""
     try:
         return schema.model_validate(values)
     except ValidationError as error:
@@ -43,18 +42,18 @@ def explain(
 
 
 def _sentence(found: ErrorDetails, schema: type[BaseModel], lines: Mapping[KeyPath, int]) -> str:
-    """Say one finding: the line if it is known, the key, what is wrong and the cure."""
-    # What stands in brackets says which form a value has (one corpus, or several) and is no key.
-    path = tuple(str(part) for part in found["loc"] if not str(part).startswith("("))
+    """Return one finding as a sentence: the line if it is known, the key, what is wrong and the cure."""
+    place = _locate(found["loc"], schema)
+    path, message = place.path, found["msg"].removeprefix("Value error, ")
+    if found["type"] == "union_tag_invalid":
+        path = (*path, "kind")
+        kind = found["ctx"]["tag"]
+        return f"{_line(lines, path)}'{'.'.join(path)}' = {kind!r}: unknown kind. {did_you_mean(kind, place.kinds)}"
     key = ".".join(path)
-    line = lines.get(path)
-    place = f"line {line}: " if line else ""
     if found["type"] == "extra_forbidden":
-        known = _known_keys(schema, path[:-1])
-        return f"{place}unknown key '{key}'. {did_you_mean(path[-1], known)}".rstrip()
+        return f"{_line(lines, path)}unknown key '{key}'. {did_you_mean(path[-1], place.known)}".rstrip()
     if found["type"] == "missing":
-        return f"{place}the key '{key}' is missing."
-    message = found["msg"].removeprefix("Value error, ")
+        return f"{_line(lines, path)}the key '{key}' is missing."
     subject = (
         f"'{key}' = {found['input']!r}: "
         if path and not isinstance(found["input"], dict)
@@ -62,27 +61,46 @@ def _sentence(found: ErrorDetails, schema: type[BaseModel], lines: Mapping[KeyPa
         if key
         else ""
     )
-    return f"{place}{subject}{message[:1].lower()}{message[1:]}."
+    return f"{_line(lines, path)}{subject}{message[:1].lower()}{message[1:]}."
 
 
-def _known_keys(schema: type[BaseModel], path: KeyPath) -> list[str]:
-    """Return the keys that the section at `path` may have."""
-    section: type[BaseModel] | None = schema
-    for part in (part for part in path if not part.isdigit()):  # a place in a list
-        field = section.model_fields.get(part) if section else None
-        section = section_of(field.annotation) if field else None
-    return list(section.model_fields) if section else []
+def _line(lines: Mapping[KeyPath, int], path: KeyPath) -> str:
+    """Return where a key is, if that is known."""
+    return f"line {lines[path]}: " if path in lines else ""
 
 
-def section_of(annotation: Any) -> type[BaseModel] | None:  # noqa: ANN401
-    """Return the section class inside an annotation such as `CorpusSettings | None`."""
-    if typing.get_origin(annotation) is Annotated:
-        return section_of(typing.get_args(annotation)[0])
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
-        return next(filter(None, map(section_of, typing.get_args(annotation))), None)
-    return None
+class _Place(NamedTuple):
+    """A key by its path, the keys that its section may have, and the kinds that its value may have."""
+
+    path: KeyPath
+    known: list[str]
+    kinds: list[str]
+
+
+def _locate(location: tuple[int | str, ...], schema: type[BaseModel]) -> _Place:
+    """Follow pydantic's location of a finding through the schema.
+
+    It names more than keys: the kind of a section where there are several, and in brackets the form of a value (one
+    corpus, or several).
+    """
+    path: list[str] = []
+    sections: list[type[BaseModel]] = [schema]
+    known: list[str] = []
+    kinds: dict[str, type[BaseModel]] = {}
+    for part in map(str, location):
+        if part.startswith("("):
+            continue
+        if kinds:
+            sections, kinds = [kinds[part]] if part in kinds else [], {}
+            continue
+        path.append(part)
+        if part.isdigit():  # an entry of a list
+            continue
+        known = list(dict.fromkeys(key for section in sections for key in section.model_fields))
+        field = next((one.model_fields[part] for one in sections if part in one.model_fields), None)
+        sections = sections_of(field.annotation) if field else []
+        kinds = members_by_kind(field.annotation) if field and has_kinds(field.annotation, field.metadata) else {}
+    return _Place(tuple(path), known, list(kinds))
 
 
 def key_lines(text: str, *, origin: str = "recipe") -> dict[KeyPath, int]:

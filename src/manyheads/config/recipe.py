@@ -1,141 +1,49 @@
-"""Reading, merging and writing recipes. What is said later wins: preset < recipe < `--set key=value`."""
+"""What the recipes of all tasks have in common. A recipe is everything that decides what a run becomes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import Any, get_args
+from collections.abc import Mapping
+from typing import Any
 
-import yaml
+from pydantic import Field
 
-from manyheads.config.bert import BertRecipe, BertTask
-from manyheads.config.cut import CutSettings
-from manyheads.config.messages import LOADER, KeyPath, build, key_lines
-from manyheads.config.presets import MODEL_PRESETS
-from manyheads.config.schema import Recipe
-from manyheads.errors import ManyheadsError
+from manyheads.config.models.base import ModelSettings
+from manyheads.config.training import TrainingSettings
+from manyheads.config.values import Name, Natural, Positive, Settings
 
-AnyRecipe = Recipe | BertRecipe
+ORDER = ("name", "task", "seed", "data", "tokenizer", "vocabulary", "start_from", "fresh", "model", "training")
+"""The order in which keys are written; others follow in the order of their class."""
 
 
-def load_recipe(path: Path, changes: Iterable[str] = ()) -> Recipe:
-    """Read a recipe for translation and apply changes such as `training.steps=1000`."""
-    return _for_translation(load_any_recipe(path, changes), origin=str(path))
+class ValidationBase(Settings):
+    """What the validation of every task has in common."""
+
+    every: Positive = Field(500, description="Steps between two validations.")
+    patience: Natural = Field(
+        0, description="Validations without a better score before training stops; 0 never stops early."
+    )
+    samples: Natural = Field(2, description="Sample outputs shown at each validation.")
 
 
-def load_any_recipe(path: Path, changes: Iterable[str] = ()) -> AnyRecipe:
-    """Read a recipe for whatever task and apply changes such as `training.steps=1000`."""
-    return parse_any_recipe(_read(path), changes, origin=str(path))
+class RecipeBase(Settings):
+    """The base of every recipe. A task adds its data, its models and how they are validated."""
+
+    name: Name = Field("run", description="A name for tables, cards and the run folder, runs/NAME.")
+    task: str
+    seed: int = Field(1, description="Seed of everything random: weights, order of the data, dropout, masks.")
+    model: ModelSettings | None
+    training: TrainingSettings = Field(default_factory=TrainingSettings, description="How the model learns.")
+    validation: ValidationBase
+    start_from: str | None = Field(
+        None, description="A run folder whose tokenizers and weights this run starts from (fine-tuning)."
+    )
+
+    @property
+    def metric(self) -> str:
+        """The metric that decides which model is best."""
+        raise NotImplementedError
 
 
-def recipe_values(path: Path) -> dict[str, Any]:
-    """Return what a recipe says itself: no defaults, no presets, nothing checked."""
-    return _parse(_read(path), origin=str(path))[0]
-
-
-def load_cut(path: Path) -> CutSettings:
-    """Read what `manyheads data cut` is to cut."""
-    values, lines = _parse(_read(path), origin=str(path))
-    return build(CutSettings, values, origin=str(path), lines=lines)
-
-
-def _read(path: Path) -> str:
-    """Return the text of a recipe."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise ManyheadsError(
-            "there is no such recipe.",
-            where=str(path),
-            cure="'manyheads recipe new' writes one to start from.",
-        ) from None
-    except UnicodeDecodeError:
-        raise ManyheadsError("this is not a recipe: it is no text in UTF-8.", where=str(path)) from None
-    except OSError as error:
-        raise ManyheadsError(f"this is not a recipe: {error.strerror}.", where=str(path)) from None
-
-
-def parse_recipe(text: str, changes: Iterable[str] = (), *, origin: str = "recipe") -> Recipe:
-    """Read a recipe for translation from YAML text."""
-    return _for_translation(parse_any_recipe(text, changes, origin=origin), origin=origin)
-
-
-def parse_any_recipe(text: str, changes: Iterable[str] = (), *, origin: str = "recipe") -> AnyRecipe:
-    """Read a recipe from YAML text; its `task` says of which kind it is."""
-    values, lines = _parse(text, origin=origin)
-    for change in changes:
-        values = merged(values, parse_change(change))
-    if values.get("task") in get_args(BertTask):
-        return build(BertRecipe, values, origin=origin, lines=lines)
-    return build_recipe(values, origin=origin, lines=lines)
-
-
-def _parse(text: str, *, origin: str) -> tuple[dict[str, Any], dict[KeyPath, int]]:
-    """Return the keys and values of YAML text, and the line of each key."""
-    try:
-        values = yaml.load(text, Loader=LOADER)
-        lines = key_lines(text, origin=origin)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        place = f"{origin}:{mark.line + 1}" if mark else origin
-        problem = getattr(error, "problem", None) or "it cannot be read"
-        raise ManyheadsError(f"this is not valid YAML: {problem}.", where=place) from None
-    if not isinstance(values, dict):
-        raise ManyheadsError("a recipe is a YAML mapping of keys to values.", where=origin)
-    return values, lines
-
-
-def _for_translation(recipe: AnyRecipe, *, origin: str) -> Recipe:
-    """Return a recipe for translation; refuse another."""
-    if isinstance(recipe, Recipe):
-        return recipe
-    raise ManyheadsError(f"this is about {recipe.task.replace('_', ' ')}, not about translation.", where=origin)
-
-
-def build_recipe(
-    values: Mapping[str, Any], *, origin: str = "recipe", lines: Mapping[tuple[str, ...], int] | None = None
-) -> Recipe:
-    """Lay the values over the preset they name and validate the whole."""
-    model = values.get("model")
-    preset = MODEL_PRESETS.get(str(model.get("preset")), {}) if isinstance(model, dict) else {}
-    return build(Recipe, merged({"model": preset}, values) if preset else values, origin=origin, lines=lines)
-
-
-def parse_change(change: str) -> dict[str, Any]:
-    """Turn `a.b=c` into {a: {b: c}}, the value read as YAML."""
-    key, equals, value = change.partition("=")
-    if not equals or not key.strip():
-        raise ManyheadsError(
-            f"'{change}' is not a change.", where="--set", cure="Write it as key=value: training.steps=1000"
-        )
-    try:
-        nested: Any = yaml.safe_load(value)
-    except yaml.YAMLError:
-        raise ManyheadsError(f"the value in '{change}' is not valid YAML.", where="--set") from None
-    for part in reversed(key.strip().split(".")):
-        nested = {part: nested}
-    result: dict[str, Any] = nested
-    return result
-
-
-def merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `under` with everything in `over` laid over it, section by section."""
-    return {**under, **{key: _laid_over(under.get(key), value) for key, value in over.items()}}
-
-
-def _laid_over(below: Any, value: Any) -> Any:  # noqa: ANN401
-    """Return a value laid over the one below; the entries of a list have numbers from 0 for keys."""
-    if isinstance(below, dict) and isinstance(value, dict):
-        return merged(below, value)
-    places = [str(place) for place in range(len(below))] if isinstance(below, list) else []
-    if isinstance(value, dict) and value and set(value) <= set(places):
-        return [
-            _laid_over(below[int(place)], value[place]) if place in value else below[int(place)] for place in places
-        ]
-    return value
-
-
-def recipe_text(recipe: AnyRecipe) -> str:
-    """Return the recipe as YAML with every key resolved, in the order of the schema."""
-    values = recipe.model_dump(mode="json", exclude_none=True)
-    return yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=110)
+def in_order(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of a recipe in the order in which they are written."""
+    return {**{key: fields[key] for key in ORDER if key in fields}, **fields}

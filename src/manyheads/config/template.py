@@ -3,53 +3,93 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from manyheads.config.data import CorpusSettings, TargetTokenizerSettings
-from manyheads.config.messages import section_of
-from manyheads.config.model import VectorSettings
-from manyheads.config.schema import Recipe
+from manyheads.config.corpora import CorpusSettings, TargetTokenizerSettings
+from manyheads.config.models.transformer import VectorSettings
+from manyheads.config.reading import DEFAULT_TASK, RECIPES
+from manyheads.config.recipe import in_order
+from manyheads.config.tasks.reading import ExamplesSettings
+from manyheads.config.tasks.translation import TranslationRecipe
+from manyheads.config.unions import has_kinds, members_by_kind, sections_of
+from manyheads.errors import ManyheadsError, did_you_mean
 
 _EXAMPLES: dict[str, str] = {
     "data.train.source": "train.en",
     "data.train.target": "train.de",
     "data.valid.source": "valid.en",
     "data.valid.target": "valid.de",
+    "data.train.file": "train.tsv",
+    "data.valid.file": "valid.tsv",
 }
-
+_OF_DATA = (CorpusSettings, ExamplesSettings)  # sections in which only the keys above are needed
+_LEFT_OUT = (TargetTokenizerSettings, VectorSettings)  # sections that are optional
 
 REPEATED = ("model.decoder_attention",)  # sections with the keys of another, `model.attention`
 
 
-def recipe_template() -> str:
-    """Return a recipe with every key, its default and its explanation; optional keys are commented out."""
+def recipe_template(task: str = DEFAULT_TASK, model: str | None = None) -> str:
+    """Return a recipe with every key, its default and its explanation; optional keys are commented out.
+
+    Where a section has several kinds, the default one is shown; of the model, the one that is asked for.
+    """
+    schema = _named(task, RECIPES, where="--task")
+    models = members_by_kind(schema.model_fields["model"].annotation)
+    chosen = {} if model is None else {"model": _named(model, models, where="--model")}
     head = ["# A Manyheads recipe. Lines behind '#' show defaults; only data.train is required.", ""]
-    return "\n".join([*head, *_section(Recipe, "", 0)]) + "\n"
+    return "\n".join([*head, *_lines(schema, "", 0, chosen)]) + "\n"
 
 
-def _section(section: type[BaseModel], path: str, depth: int) -> Iterator[str]:
-    """Yield the lines of one section."""
+def _named(name: str, known: Mapping[str, type[BaseModel]], *, where: str) -> type[BaseModel]:
+    """Return the class of a name; an unknown name is an error."""
+    if name not in known:
+        raise ManyheadsError(f"'{name}' is unknown.", where=where, cure=did_you_mean(name, known))
+    return known[name]
+
+
+def _lines(
+    section: type[BaseModel], path: str, depth: int, chosen: Mapping[str, type[BaseModel]], kinds: Sequence[str] = ()
+) -> Iterator[str]:
+    """Yield the lines of one section, which is one of several `kinds`."""
     indent = "  " * depth
-    for name, field in section.model_fields.items():
+    for name, field in in_order(section.model_fields).items():
         key = f"{path}.{name}" if path else name
-        inner = None if key in REPEATED else section_of(field.annotation)
-        if inner in (TargetTokenizerSettings, VectorSettings):
-            yield f"{indent}# {name}:  # {field.description}"
+        inner = chosen.get(key) or _shown(key, field)
+        description = _with_kinds(field, kinds) if name == "kind" else field.description
+        if inner in _LEFT_OUT:
+            yield f"{indent}# {name}:  # {description}"
             yield from _commented(inner, depth + 1)
         elif inner is not None:
-            yield f"{indent}{name}:  # {field.description}"
-            yield from _section(inner, key, depth + 1)
+            yield f"{indent}{name}:  # {description}"
+            yield from _lines(inner, key, depth + 1, chosen, _kinds(field))
         elif key in _EXAMPLES:
-            yield f"{indent}{name}: {_EXAMPLES[key]}  # {field.description}"
-        elif section is CorpusSettings:
-            yield f"{indent}# {name}: {_default(field)}  # {field.description}"
+            yield f"{indent}{name}: {_EXAMPLES[key]}  # {description}"
         else:
-            optional = "# " if field.get_default(call_default_factory=True) is None else ""
-            yield f"{indent}{optional}{name}: {_default(field)}  # {field.description}"
+            optional = section in _OF_DATA or field.get_default(call_default_factory=True) is None
+            yield f"{indent}{'# ' if optional else ''}{name}: {_default(field)}  # {description}"
+
+
+def _shown(key: str, field: FieldInfo) -> type[BaseModel] | None:
+    """Return the section that a key holds by default, or the first one that it may hold."""
+    default = None if field.is_required() else field.get_default(call_default_factory=True)
+    if isinstance(default, BaseModel):
+        return type(default)
+    return None if key in REPEATED else next(iter(sections_of(field.annotation)), None)
+
+
+def _kinds(field: FieldInfo) -> list[str]:
+    """Return the kinds of a section, if it has several."""
+    return list(members_by_kind(field.annotation)) if has_kinds(field.annotation, field.metadata) else []
+
+
+def _with_kinds(field: FieldInfo, kinds: Sequence[str]) -> str:
+    """Return the description of a key `kind` with the other kinds."""
+    others = [kind for kind in kinds if kind != field.default]
+    return f"{field.description} Others: {', '.join(others)}." if others else str(field.description)
 
 
 def _commented(section: type[BaseModel], depth: int) -> Iterator[str]:
@@ -60,7 +100,7 @@ def _commented(section: type[BaseModel], depth: int) -> Iterator[str]:
 
 def _default(field: FieldInfo) -> str:
     """Return a field's default as YAML."""
-    value: Any = field.get_default(call_default_factory=True)
+    value: Any = None if field.is_required() else field.get_default(call_default_factory=True)
     if isinstance(value, tuple):
         value = list(value)
     if isinstance(value, float) and 0 < value < 1e-4:
@@ -68,20 +108,47 @@ def _default(field: FieldInfo) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def reference_page(schema: type[BaseModel] = Recipe, *, without: tuple[str, ...] = ()) -> str:
-    """Return docs/recipes.md's table of every key: name, default, explanation; `without` are sections left out."""
+def reference_page(schema: type[BaseModel] = TranslationRecipe, *, without: tuple[str, ...] = ()) -> str:
+    """Return the table of every key: name, default, explanation; `without` are sections left out."""
     keys = [row for row in keys_of(schema, "") if row[0].split(".")[0] not in without]
     rows = [f"| `{key}` | {default} | {description} |" for key, default, description in keys]
     return "\n".join(["| key | default | what it does |", "|---|---|---|", *rows]) + "\n"
 
 
 def keys_of(section: type[BaseModel], path: str = "") -> Iterator[tuple[str, str, str]]:
-    """Yield every key with its default and description, depth first."""
-    for name, field in section.model_fields.items():
+    """Yield every key with its default and description, depth first; of several kinds of a section, the keys of all."""
+    for name, field in in_order(section.model_fields).items():
         key = f"{path}.{name}" if path else name
-        inner = None if key in REPEATED else section_of(field.annotation)
-        if inner is not None:
-            yield from keys_of(inner, key)
+        sections = [] if key in REPEATED else sections_of(field.annotation)
+        if has_kinds(field.annotation, field.metadata) and sections:
+            yield from _keys_of_kinds(field, key)
+        elif sections:
+            yield from keys_of(sections[0], key)
         else:
             default = "required" if field.is_required() else f"`{_default(field)}`"
             yield key, default, (field.description or "").replace("|", "\\|")
+
+
+def _keys_of_kinds(field: FieldInfo, path: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the keys of a section of which there are several kinds, each key once, with the kinds that have it."""
+    members = members_by_kind(field.annotation)
+    default = _shown(path, field)
+    assert default is not None
+    described = (f"{kind}: {_clause(one.model_fields['kind'].description)}" for kind, one in members.items())
+    yield f"{path}.kind", f"`{json.dumps(default.model_fields['kind'].default)}`", f"{'; '.join(described)}."
+    rows: dict[str, tuple[str, str]] = {}
+    owners: dict[str, list[str]] = {}
+    for kind, member in members.items():
+        for key, value, description in keys_of(member, path):
+            rows.setdefault(key, (value, description))
+            owners.setdefault(key, []).append(kind)
+    for key, (value, description) in rows.items():
+        if key != f"{path}.kind":
+            only = "" if len(owners[key]) == len(members) else f" ({', '.join(owners[key])})"
+            yield key, value, description + only
+
+
+def _clause(description: str | None) -> str:
+    """Return a description as a clause that a list can hold."""
+    text = (description or "").rstrip(".")
+    return text[:1].lower() + text[1:]

@@ -7,4 +7,5 @@
 | `text/` | languages and sentences of running text |
 | `options` | what a caller may ask of a translation |
 | `translator` | texts in, texts out |
+| `generator` | a text continued by a language model |
 """

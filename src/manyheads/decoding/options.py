@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Self, get_args
 
-from manyheads.config.schema import Recipe
+from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.decoding.search.hypothesis import Penalty, PenaltyForm
 from manyheads.errors import ManyheadsError, did_you_mean
 
@@ -71,7 +71,7 @@ class TranslationOptions:
         return Penalty(self.length_penalty, self.penalty_form)
 
     @classmethod
-    def from_recipe(cls, recipe: Recipe) -> Self:
+    def from_recipe(cls, recipe: TranslationRecipe) -> Self:
         """Return the options that a run asks for: its settings, and no text longer than those it learned from."""
         positions = recipe.model.positions
         table = positions.maximum - 1 if positions.kind == "learned" else recipe.data.max_length

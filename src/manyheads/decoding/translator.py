@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, overload
 
+from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.data.tokens.tokenizers import Tokenizers
 from manyheads.decoding.engines.choice import Engine, open_engine
 from manyheads.decoding.options import TranslationOptions
@@ -87,7 +88,7 @@ class Translator:
         folder = RunFolder.open(run)
         self.languages: Languages | None
         self.engine: Engine = open_engine(folder, engine=engine, device=device, precision=precision)
-        recipe = folder.recipe()
+        recipe = folder.recipe_for(TranslationRecipe)
         self.tokenizers = folder.tokenizers()
         self.options = TranslationOptions.from_recipe(recipe)
         self.languages = Languages(recipe.data, self.tokenizers.source)

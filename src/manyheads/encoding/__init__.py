@@ -1,6 +1,6 @@
-"""From texts to vectors, with a model that reads and does not write.
+"""From texts to vectors, labels and answers, with a model that reads.
 
 | file | what it is |
 |---|---|
-| `bert` | `Bert`: a folder as an encoder of texts and pairs |
+| `encoder` | `Encoder`: a folder as an encoder of texts and pairs |
 """

@@ -15,8 +15,10 @@ from typing import Any, Literal, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from manyheads.config.bert import BertConfig, BertSettings
 from manyheads.config.messages import build
+from manyheads.config.models.attention import DotProductSettings
+from manyheads.config.models.bert import BertSettings
+from manyheads.config.tasks.reading import ReadingConfig
 from manyheads.data.tokens.wordpiece import FILE, FIRST, MASK, PAD, SEPARATOR, UNKNOWN, WordPiece
 from manyheads.errors import ManyheadsError
 from manyheads.runs.atomic import new_folder
@@ -72,7 +74,7 @@ class HuggingFaceBert(BaseModel):
             positions=self.max_position_embeddings,
             segments=self.type_vocab_size,
             dropout=self.hidden_dropout_prob,
-            attention_dropout=self.attention_probs_dropout_prob,
+            attention=DotProductSettings(dropout=self.attention_probs_dropout_prob),
             activation="swish" if self.hidden_act in ("silu", "swish") else self.hidden_act,
             norm_epsilon=self.layer_norm_eps,
             pooler=pooler,
@@ -84,7 +86,7 @@ class HuggingFaceBert(BaseModel):
 class ImportedBert:
     """A BERT in our form: what it is built from, its weights by our names, its tokenizer, and what was left behind."""
 
-    config: BertConfig
+    config: ReadingConfig
     weights: Arrays
     tokenizer: WordPiece
     left_out: tuple[str, ...]
@@ -122,7 +124,7 @@ def read_bert(folder: Path) -> ImportedBert:
             where=str(folder),
         )
     special = tokenizer.special
-    config = BertConfig(
+    config = ReadingConfig(
         model=settings,
         vocabulary=theirs.vocab_size,
         pad=special[PAD],

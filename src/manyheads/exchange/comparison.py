@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from manyheads.config.tasks.translation import TranslationConfig
 from manyheads.errors import ManyheadsError
 
 TOLERANCE = 1e-3  # of the largest logit; rounding stays far below it, a mistake far above
@@ -37,12 +38,12 @@ def _logits(run: Path, folder: Path) -> tuple[NDArray[np.float32], NDArray[np.fl
     import torch
     from transformers import MarianMTModel
 
-    from manyheads.models.interface import Tokens
+    from manyheads.models.interface import SequenceToSequence, Tokens
     from manyheads.runs.folder import RunFolder
     from manyheads.runs.loading import load_model
 
     opened = RunFolder(run)
-    config, model = opened.config(), load_model(opened)
+    config, model = opened.config_for(TranslationConfig), load_model(SequenceToSequence, opened)
     generator = np.random.default_rng(1)
     lengths = range(1, 17, 3)
     rows = [
@@ -54,6 +55,6 @@ def _logits(run: Path, folder: Path) -> tuple[NDArray[np.float32], NDArray[np.fl
     seen = (torch.arange(source.ids.shape[1]) < source.lengths[:, None]).long()
     other: Any = MarianMTModel.from_pretrained(folder, dtype=torch.float32)
     with torch.inference_mode():
-        ours = model.logits(model.decode(target.ids, model.encode(source)))
+        ours = model.logits(model.decode(target.ids, model.encode(source)).hidden)
         theirs = other.eval()(input_ids=source.ids, attention_mask=seen, decoder_input_ids=target.ids).logits
     return ours[real].numpy(), theirs[real].numpy()

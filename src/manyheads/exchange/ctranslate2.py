@@ -21,8 +21,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from manyheads.config.model import ModelSettings
-from manyheads.config.schema import ModelConfig
+from manyheads.config.models.transformer import TransformerSettings
+from manyheads.config.tasks.translation import TranslationConfig, TranslationRecipe
 from manyheads.errors import ManyheadsError
 from manyheads.exchange.sinusoids import sinusoid_table
 from manyheads.exchange.tags import exported_page
@@ -53,14 +53,14 @@ PORTABLE, WHOLE = 63, 127
 SOURCE, TARGET, OUTPUT = "encoder/embeddings_0/weight", "decoder/embeddings/weight", "decoder/projection/weight"
 
 
-def obstacles(config: ModelConfig) -> list[str]:
+def obstacles(config: TranslationConfig) -> list[str]:
     """Return the keys, with their values, of what CTranslate2 cannot hold."""
     return unsupported(config, positions=KINDS_OF_POSITIONS)
 
 
 def export_ctranslate2(run: RunFolder, out: Path, *, quantization: Quantization = "float32") -> None:
     """Write a run's model for CTranslate2, with the SentencePiece models beside it."""
-    config, tokenizers = run.config(), run.tokenizers()
+    config, tokenizers = run.config_for(TranslationConfig), run.tokenizers()
     if refused := obstacles(config):
         raise ManyheadsError(
             f"CTranslate2 cannot hold a model with {' and '.join(refused)}.",
@@ -70,7 +70,7 @@ def export_ctranslate2(run: RunFolder, out: Path, *, quantization: Quantization 
     arrays = read_checked(run.weights_file, config)
     vocabularies = tokenizers.source.vocabulary(), tokenizers.target.vocabulary()
     files = model_files(arrays, config, vocabularies, positions=POSITIONS, quantization=quantization)
-    page = exported_page(run, run.recipe())
+    page = exported_page(run, run.recipe_for(TranslationRecipe))
     with fresh_folder(out) as draft:
         for name, content in (*files.items(), *tokenizers.files().items(), *([("README.md", page)] if page else [])):
             (draft / name).write_bytes(content)
@@ -78,7 +78,7 @@ def export_ctranslate2(run: RunFolder, out: Path, *, quantization: Quantization 
 
 def model_files(
     arrays: Arrays,
-    config: ModelConfig,
+    config: TranslationConfig,
     vocabularies: tuple[Sequence[str], Sequence[str]],
     *,
     positions: int,
@@ -105,7 +105,7 @@ def _both(source: Sequence[str], target: Sequence[str]) -> dict[str, Sequence[st
     return {"source_vocabulary.json": source, "target_vocabulary.json": target}
 
 
-def _settings(config: ModelConfig, target: Sequence[str]) -> dict[str, Any]:
+def _settings(config: TranslationConfig, target: Sequence[str]) -> dict[str, Any]:
     """Return CTranslate2's `config.json`; it knows special tokens by their names."""
     return {
         "unk_token": target[config.unknown],
@@ -122,9 +122,9 @@ def _settings(config: ModelConfig, target: Sequence[str]) -> dict[str, Any]:
 # --- The arrays ------------------------------------------------------------------------------------------------------
 
 
-def model_parts(arrays: Arrays, config: ModelConfig, *, positions: int) -> Parts:
+def model_parts(arrays: Arrays, config: TranslationConfig, *, positions: int) -> Parts:
     """Return our weights under CTranslate2's names."""
-    model = config.model
+    model = config.transformer
     parts: Parts = {**_stack_settings(config), **_embeddings(arrays, config), **_positions(arrays, config, positions)}
     for index in range(model.encoder_layers):
         ours, theirs = f"encoder.layers.{index}", f"encoder/layer_{index}"
@@ -141,7 +141,7 @@ def model_parts(arrays: Arrays, config: ModelConfig, *, positions: int) -> Parts
     return parts
 
 
-def _stack_settings(config: ModelConfig) -> Parts:
+def _stack_settings(config: TranslationConfig) -> Parts:
     """Return the numbers that stand among the arrays."""
     parts: Parts = {
         "encoder/embeddings_merge": np.int8(0),
@@ -151,42 +151,42 @@ def _stack_settings(config: ModelConfig) -> Parts:
         "decoder/scale_alibi": np.int8(0),
         "decoder/start_from_zero_embedding": np.int8(0),
         "decoder/alignment_layer": np.int16(-1),
-        "decoder/alignment_heads": np.int16(config.model.heads),
+        "decoder/alignment_heads": np.int16(config.transformer.heads),
     }
     for stack in ("encoder", "decoder"):
         parts |= {
-            f"{stack}/num_heads": np.int16(config.model.heads),
-            f"{stack}/pre_norm": np.int8(config.model.norm == "pre"),
-            f"{stack}/activation": np.int8(ACTIVATIONS[config.model.activation]),
+            f"{stack}/num_heads": np.int16(config.transformer.heads),
+            f"{stack}/pre_norm": np.int8(config.transformer.norm == "pre"),
+            f"{stack}/activation": np.int8(ACTIVATIONS[config.transformer.activation]),
             f"{stack}/scale_embeddings": np.int8(1),
         }
     return parts
 
 
-def _embeddings(arrays: Arrays, config: ModelConfig) -> Parts:
+def _embeddings(arrays: Arrays, config: TranslationConfig) -> Parts:
     """Return the embeddings and the output layer, a tied matrix once."""
     parts: Parts = {TARGET: arrays[target_vectors(config)]}
-    parts[SOURCE] = TARGET if config.model.tie == "all" else arrays[source_vectors(config)]
-    parts[OUTPUT] = arrays["output"] if config.model.tie == "none" else TARGET
-    if config.model.output_bias:
+    parts[SOURCE] = TARGET if config.transformer.tie == "all" else arrays[source_vectors(config)]
+    parts[OUTPUT] = arrays["output"] if config.transformer.tie == "none" else TARGET
+    if config.transformer.output_bias:
         parts["decoder/projection/bias"] = arrays["bias"]
     return parts
 
 
-def _positions(arrays: Arrays, config: ModelConfig, positions: int) -> Parts:
+def _positions(arrays: Arrays, config: TranslationConfig, positions: int) -> Parts:
     """Return the tables of positions: learned ones, or so many sinusoids. Positions by distance are in the layers."""
-    if not config.model.positions.absolute:
+    if not config.transformer.positions.absolute:
         return {}
     names = {side: f"{stack}/position_encodings/encodings" for side, stack in _STACKS.items()}
-    if config.model.positions.kind == "learned":
+    if config.transformer.positions.kind == "learned":
         return {name: arrays[f"{side}.positions.table"] for side, name in names.items()}
-    return {names["target"]: sinusoid_table(positions, config.model.width), names["source"]: names["target"]}
+    return {names["target"]: sinusoid_table(positions, config.transformer.width), names["source"]: names["target"]}
 
 
 _STACKS = {"source": "encoder", "target": "decoder"}
 
 
-def _self_attention(arrays: Arrays, ours: str, theirs: str, model: ModelSettings) -> Parts:
+def _self_attention(arrays: Arrays, ours: str, theirs: str, model: TransformerSettings) -> Parts:
     """Queries, keys and values are one matrix [3D, D] there as here."""
     return {
         f"{theirs}/linear_0/weight": arrays[f"{ours}.inputs"],
@@ -197,7 +197,7 @@ def _self_attention(arrays: Arrays, ours: str, theirs: str, model: ModelSettings
     }
 
 
-def _distances(arrays: Arrays, ours: str, theirs: str, model: ModelSettings) -> Parts:
+def _distances(arrays: Arrays, ours: str, theirs: str, model: TransformerSettings) -> Parts:
     """Return how a self-attention knows distances, if it does: by vectors for them, or by turning queries and keys."""
     if model.positions.kind == "relative":
         return {f"{theirs}/relative_position_{one}": arrays[f"{ours}.positions.{one}"] for one in ("keys", "values")}

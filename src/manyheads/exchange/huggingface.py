@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from manyheads.config.messages import build
-from manyheads.config.recipe import recipe_text
-from manyheads.config.schema import ModelConfig, Recipe
+from manyheads.config.reading import recipe_text
+from manyheads.config.tasks.translation import TranslationConfig, TranslationRecipe
 from manyheads.data.tokens.sentencepiece_model import ModelType, model_type
 from manyheads.data.tokens.tokenizers import Tokenizer, Tokenizers
 from manyheads.errors import ManyheadsError
@@ -35,7 +35,7 @@ _KINDS = {
 
 def export_huggingface(run: RunFolder, out: Path, *, check: Check | None = None) -> None:
     """Write a run's model for `MarianMTModel.from_pretrained` and `MarianTokenizer.from_pretrained`."""
-    config, recipe = run.config(), run.recipe()
+    config, recipe = run.config_for(TranslationConfig), run.recipe_for(TranslationRecipe)
     if refused := obstacles(config):
         raise ManyheadsError(
             f"Marian cannot hold a model with {' and '.join(refused)}.",
@@ -86,7 +86,7 @@ def import_huggingface(folder: Path, out: Path, *, check: Check | None = None) -
             check(draft, folder)
 
 
-def _generation_settings(config: ModelConfig, recipe: Recipe) -> dict[str, Any]:
+def _generation_settings(config: TranslationConfig, recipe: TranslationRecipe) -> dict[str, Any]:
     """Return how Hugging Face is to search; its length penalty is |y|^α, which is near the paper's but not the same."""
     return {
         "decoder_start_token_id": config.start,
@@ -127,7 +127,7 @@ def _read_tokens(folder: Path, settings: dict[str, Any]) -> MarianTokens:
     )
 
 
-def _with_unknown(config: ModelConfig, tokens: MarianTokens, *, where: str) -> ModelConfig:
+def _with_unknown(config: TranslationConfig, tokens: MarianTokens, *, where: str) -> TranslationConfig:
     """Return the configuration with the id of the unknown token, which both sides must share."""
     ids = {tokens.source_ids.get(tokens.unknown), tokens.target_ids.get(tokens.unknown)}
     (number,) = ids if len(ids) == 1 else (None,)
@@ -136,11 +136,13 @@ def _with_unknown(config: ModelConfig, tokens: MarianTokens, *, where: str) -> M
     return config.model_copy(update={"unknown": number})
 
 
-def _recipe(folder: Path, config: ModelConfig, tokenizers: Tokenizers, settings: dict[str, Any]) -> Recipe:
+def _recipe(
+    folder: Path, config: TranslationConfig, tokenizers: Tokenizers, settings: dict[str, Any]
+) -> TranslationRecipe:
     """Return a recipe as far as it is known: the model's shape, the tokenizer's kind, and how to search."""
     generation = _read_json(folder / "generation_config.json", optional=True)
     start = {config.pad: "pad", config.end: "end"}.get(config.start, "start")
-    shared = config.model.tie == "all" or tokenizers.shared
+    shared = config.transformer.tie == "all" or tokenizers.shared
     kinds = [_KINDS[model_type(one.model)] for one in (tokenizers.source, tokenizers.target)]
     values = {
         "name": folder.resolve().name,
@@ -162,7 +164,7 @@ def _recipe(folder: Path, config: ModelConfig, tokenizers: Tokenizers, settings:
             "no_repeat_ngram": generation.get("no_repeat_ngram_size") or 0,
         },
     }
-    return build(Recipe, values, origin=str(folder))
+    return build(TranslationRecipe, values, origin=str(folder))
 
 
 def _read(path: Path) -> bytes:

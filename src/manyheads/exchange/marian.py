@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyheads.config.messages import build
-from manyheads.config.schema import ModelConfig
+from manyheads.config.tasks.translation import TranslationConfig
 from manyheads.errors import ManyheadsError
 from manyheads.exchange.sinusoids import halves, sinusoid_table
 from manyheads.exchange.tree import source_vectors, target_vectors, unsupported, weight_tree
@@ -57,9 +57,9 @@ class Match:
     wide: tuple[int, ...]
 
 
-def matches(config: ModelConfig) -> list[Match]:
+def matches(config: TranslationConfig) -> list[Match]:
     """Return where each array of ours is in Marian; the output bias, which Marian always has, is told apart."""
-    model = config.model
+    model = config.transformer
     found = _embedding_matches(config)
     for index in range(model.encoder_layers):
         found += _layer(f"encoder.layers.{index}", {"attention": "self_attn"})
@@ -68,12 +68,12 @@ def matches(config: ModelConfig) -> list[Match]:
     return found
 
 
-def _embedding_matches(config: ModelConfig) -> list[Match]:
+def _embedding_matches(config: TranslationConfig) -> list[Match]:
     """Return the matches of the one, two or three embedding matrices [V, D]."""
-    if config.model.tie == "all":
+    if config.transformer.tie == "all":
         return [Match("output", (SHARED,), (1,))]
     found = [Match(source_vectors(config), (SOURCE,), (1,)), Match(target_vectors(config), (TARGET,), (1,))]
-    return [*found, Match("output", (OUTPUT,), (1,))] if config.model.tie == "none" else found
+    return [*found, Match("output", (OUTPUT,), (1,))] if config.transformer.tie == "none" else found
 
 
 def _layer(name: str, attentions: Mapping[str, str]) -> list[Match]:
@@ -104,16 +104,16 @@ def _pair(ours: str, theirs: str, weight: tuple[int, ...], bias: tuple[int, ...]
 # --- From us to Marian -----------------------------------------------------------------------------------------------
 
 
-def obstacles(config: ModelConfig) -> list[str]:
+def obstacles(config: TranslationConfig) -> list[str]:
     """Return the keys, with their values, of what Marian cannot hold."""
-    norm = config.model.norm
+    norm = config.transformer.norm
     found = [] if norm == "post" else [f"model.norm: {norm}"]
     return found + unsupported(config, positions=("sinusoidal",))
 
 
-def to_marian(arrays: Arrays, config: ModelConfig) -> Arrays:
+def to_marian(arrays: Arrays, config: TranslationConfig) -> Arrays:
     """Return Marian's arrays for ours."""
-    order = halves(config.model.width)
+    order = halves(config.transformer.width)
     bias = arrays.get("bias", np.zeros(config.target_vocabulary, dtype=np.float32))
     theirs: Arrays = {BIAS: bias[None]}
     for match in matches(config):
@@ -122,9 +122,9 @@ def to_marian(arrays: Arrays, config: ModelConfig) -> Arrays:
     return theirs
 
 
-def marian_settings(config: ModelConfig) -> dict[str, Any]:
+def marian_settings(config: TranslationConfig) -> dict[str, Any]:
     """Return Marian's `config.json` for our configuration."""
-    model = config.model
+    model = config.transformer
     return {
         "architectures": ["MarianMTModel"],
         "model_type": "marian",
@@ -142,7 +142,7 @@ def marian_settings(config: ModelConfig) -> dict[str, Any]:
         "decoder_ffn_dim": model.feed_forward,
         "activation_function": model.activation,
         "dropout": model.dropout,
-        "attention_dropout": model.attention.dropout,
+        "attention_dropout": getattr(model.attention, "dropout", 0.0),
         "activation_dropout": 0.0,
         "scale_embedding": True,
         "static_position_embeddings": True,
@@ -159,7 +159,7 @@ def marian_settings(config: ModelConfig) -> dict[str, Any]:
 # --- From Marian to us -----------------------------------------------------------------------------------------------
 
 
-def settings_from(values: Mapping[str, Any], *, where: str) -> ModelConfig:
+def settings_from(values: Mapping[str, Any], *, where: str) -> TranslationConfig:
     """Return our configuration for Marian's `config.json`, as yet without an output bias, or refuse it by its key."""
     _check_kind(values, where)
     tied = values.get("tie_word_embeddings", True)
@@ -184,7 +184,7 @@ def settings_from(values: Mapping[str, Any], *, where: str) -> ModelConfig:
         "start": values["decoder_start_token_id"],
         "end": values["eos_token_id"],
     }
-    return build(ModelConfig, whole, origin=where)
+    return build(TranslationConfig, whole, origin=where)
 
 
 def _check_kind(values: Mapping[str, Any], where: str) -> None:
@@ -216,22 +216,22 @@ def _check_kind(values: Mapping[str, Any], where: str) -> None:
         raise ManyheadsError(f"a model with this cannot be imported: {'; '.join(wrong)}.", where=where)
 
 
-def from_marian(theirs: Arrays, config: ModelConfig, *, where: str) -> tuple[Arrays, ModelConfig]:
+def from_marian(theirs: Arrays, config: TranslationConfig, *, where: str) -> tuple[Arrays, TranslationConfig]:
     """Return our arrays for Marian's, and the configuration, with an output bias where Marian's is not zero."""
     theirs = _canonical({name: np.asarray(array, dtype=np.float32) for name, array in theirs.items()}, config, where)
     check_names(shapes(theirs.items()), _marian_tree(config), where=where)
-    back = np.argsort(halves(config.model.width))
+    back = np.argsort(halves(config.transformer.width))
     ours = {
         match.ours: _permuted(np.concatenate([theirs[name] for name in match.theirs]), match.wide, back)
         for match in matches(config)
     }
     if theirs[BIAS].any():
         ours["bias"] = theirs[BIAS][0]
-        config = config.model_copy(update={"model": config.model.model_copy(update={"output_bias": True})})
+        config = config.model_copy(update={"model": config.transformer.model_copy(update={"output_bias": True})})
     return ours, config
 
 
-def _marian_tree(config: ModelConfig) -> dict[str, tuple[int, ...]]:
+def _marian_tree(config: TranslationConfig) -> dict[str, tuple[int, ...]]:
     """Return the shape of every array that a Marian of this configuration has, tied ones once."""
     ours = weight_tree(config)
     tree: dict[str, tuple[int, ...]] = {BIAS: (1, config.target_vocabulary)}
@@ -241,7 +241,7 @@ def _marian_tree(config: ModelConfig) -> dict[str, tuple[int, ...]]:
     return tree
 
 
-def _canonical(theirs: Arrays, config: ModelConfig, where: str) -> Arrays:
+def _canonical(theirs: Arrays, config: TranslationConfig, where: str) -> Arrays:
     """Bring the ways to spell the same model into one: without copies of tied arrays, without tables, with a bias."""
     theirs = dict(theirs)
     for name, others in _copies(config).items():
@@ -261,11 +261,11 @@ def _canonical(theirs: Arrays, config: ModelConfig, where: str) -> Arrays:
     return theirs
 
 
-def _copies(config: ModelConfig) -> dict[str, tuple[str, ...]]:
+def _copies(config: TranslationConfig) -> dict[str, tuple[str, ...]]:
     """Return, for each embedding matrix, the other names under which it may stand."""
-    if config.model.tie == "all":
+    if config.transformer.tie == "all":
         return {SHARED: (SOURCE, TARGET, OUTPUT)}
-    return {TARGET: (OUTPUT,)} if config.model.tie == "target" else {}
+    return {TARGET: (OUTPUT,)} if config.transformer.tie == "target" else {}
 
 
 def _is_sinusoidal(table: NDArray[np.generic]) -> bool:

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from manyheads.config.schema import ModelConfig
+from manyheads.config.tasks.translation import TranslationConfig
 from manyheads.data.tokens.sentencepiece_model import (
     ModelType,
     Piece,
@@ -41,7 +41,7 @@ LANGUAGE_CODE = re.compile(r">>.+<<")
 
 
 def tokenizer_files(
-    tokenizers: Tokenizers, config: ModelConfig, *, languages: tuple[str | None, str | None], longest: int
+    tokenizers: Tokenizers, config: TranslationConfig, *, languages: tuple[str | None, str | None], longest: int
 ) -> dict[str, bytes]:
     """Return the files of a MarianTokenizer by name."""
     source, target = _vocabulary(tokenizers.source), _vocabulary(tokenizers.target)
@@ -106,7 +106,7 @@ class MarianTokens:
     target_ids: Mapping[str, int]
     unknown: str
 
-    def tokenizers(self, config: ModelConfig, *, where: str) -> Tokenizers:
+    def tokenizers(self, config: TranslationConfig, *, where: str) -> Tokenizers:
         """Return tokenizers whose ids are the model's."""
         special = (config.pad, config.start, config.end)
         source = _ordered(self.source_ids, config.source_vocabulary, where=f"{where}/vocab.json")

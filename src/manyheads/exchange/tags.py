@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from manyheads.config.data import language_tag
-from manyheads.config.schema import Recipe
+from manyheads.config.corpora import language_tag
+from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.runs.folder import RunFolder
 
 
-def tags_note(recipe: Recipe) -> str | None:
+def tags_note(recipe: TranslationRecipe) -> str | None:
     """Say how to ask an exported model for a language, in a sentence or two; None where it has no choice of them."""
     tags = [language_tag(target) for target in dict.fromkeys(target for _, target in recipe.data.directions)]
     if not tags:
@@ -19,7 +19,7 @@ def tags_note(recipe: Recipe) -> str | None:
     )
 
 
-def exported_page(run: RunFolder, recipe: Recipe) -> bytes:
+def exported_page(run: RunFolder, recipe: TranslationRecipe) -> bytes:
     """Return the README.md of an exported folder: the run's card and the note, as far as there are any."""
     card = run.card_file.read_bytes() if run.card_file.exists() else b""
     note = tags_note(recipe)

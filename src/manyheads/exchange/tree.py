@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from manyheads.config.schema import ModelConfig
+from manyheads.config.tasks.translation import TranslationConfig
 from manyheads.runs.weights import Arrays, check_names, read_weights, shapes
 
 Shapes = dict[str, tuple[int, ...]]
 
 
-def weight_tree(config: ModelConfig) -> Shapes:
+def weight_tree(config: TranslationConfig) -> Shapes:
     """Return the shape of every array in `model.safetensors`; a tied matrix stands there once, as `output`."""
-    model = config.model
+    model = config.transformer
     tree = _embeddings(config)
     for index in range(model.encoder_layers):
         name = f"encoder.layers.{index}"
@@ -32,9 +32,11 @@ def weight_tree(config: ModelConfig) -> Shapes:
     return tree
 
 
-def unsupported(config: ModelConfig, *, positions: Collection[str]) -> list[str]:
+def unsupported(config: TranslationConfig, *, positions: Collection[str]) -> list[str]:
     """Return the keys, with their values, of what a format with full attention and these positions cannot hold."""
-    model = config.model
+    if config.model.kind != "transformer":
+        return [f"model.kind: {config.model.kind}"]
+    model = config.transformer
     kind = model.positions.kind
     found = [] if kind in positions else [f"model.positions.kind: {kind}"]
     if model.attention.kind != "dot_product":
@@ -44,26 +46,26 @@ def unsupported(config: ModelConfig, *, positions: Collection[str]) -> list[str]
     return found
 
 
-def read_checked(path: Path, config: ModelConfig) -> Arrays:
+def read_checked(path: Path, config: TranslationConfig) -> Arrays:
     """Read a run's weights; everything missing, unknown or of the wrong shape is told at once."""
     arrays = read_weights(path)
     check_names(shapes(arrays.items()), weight_tree(config), where=str(path))
     return arrays
 
 
-def source_vectors(config: ModelConfig) -> str:
+def source_vectors(config: TranslationConfig) -> str:
     """Return the name of the matrix that embeds the source [V, D]."""
-    return "output" if config.model.tie == "all" else "source.vectors"
+    return "output" if config.transformer.tie == "all" else "source.vectors"
 
 
-def target_vectors(config: ModelConfig) -> str:
+def target_vectors(config: TranslationConfig) -> str:
     """Return the name of the matrix that embeds the target [V, D]."""
-    return "target.vectors" if config.model.tie == "none" else "output"
+    return "target.vectors" if config.transformer.tie == "none" else "output"
 
 
-def _embeddings(config: ModelConfig) -> Shapes:
+def _embeddings(config: TranslationConfig) -> Shapes:
     """The embeddings, the output layer and learned positions."""
-    model = config.model
+    model = config.transformer
     tree: Shapes = {"output": (config.target_vocabulary, model.width)}
     if model.output_bias:
         tree["bias"] = (config.target_vocabulary,)
@@ -89,9 +91,9 @@ def _layer(name: str, attentions: tuple[str, ...], width: int, inner: int) -> Sh
     return tree
 
 
-def _relative_positions(attention: str, config: ModelConfig) -> Shapes:
+def _relative_positions(attention: str, config: TranslationConfig) -> Shapes:
     """The vectors for distances that a self-attention has, if it has them."""
-    model = config.model
+    model = config.transformer
     if model.positions.kind != "relative":
         return {}
     shape = (2 * model.positions.clip + 1, model.width // model.heads)

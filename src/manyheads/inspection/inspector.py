@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from threading import Lock
 
+from manyheads.config.tasks.reading import ReadingConfig
 from manyheads.errors import ManyheadsError
 from manyheads.exchange.bert import is_hugging_face
 from manyheads.inspection.beam_tree import BeamTree
@@ -30,7 +31,7 @@ __all__ = ["Inspector", "position_table"]
 
 
 class Inspector:
-    """Looks inside the model of a run folder: a translator, or a BERT (its encoder's attention alone)."""
+    """Looks inside the model of a run folder: a translator, or an encoder (its attention alone)."""
 
     def __init__(self, run_folder: Path | str, device: str = "auto") -> None:
         self.folder = Path(run_folder)
@@ -40,7 +41,8 @@ class Inspector:
             self._subject = Reading(self.folder, device=device)
             return
         run = RunFolder.open(self.folder)
-        self._subject = Reading(run.path, device=device) if run.kind == "bert" else Translating(run, device=device)
+        reads = isinstance(run.config(), ReadingConfig)
+        self._subject = Reading(run.path, device=device) if reads else Translating(run, device=device)
 
     @property
     def translates(self) -> bool:
@@ -111,7 +113,7 @@ class Inspector:
     def _translating(self) -> Translating:
         """Return the translator; say so where the model does not write."""
         if isinstance(self._subject, Reading):
-            raise ManyheadsError("this run is a BERT, which reads but does not write.", where=str(self.folder))
+            raise ManyheadsError("this run is an encoder, which reads but does not write.", where=str(self.folder))
         return self._subject
 
     def _in_turns(self, steps: Iterator[Step | Done]) -> Iterator[Step | Done]:

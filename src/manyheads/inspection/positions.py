@@ -14,6 +14,7 @@ from manyheads.positions.sinusoidal import sinusoids
 from manyheads.runs.folder import RunFolder
 from manyheads.runs.weights import read_weights
 
+LEARNED = "positions.table"  # the end of the name of learned positions among the weights
 MOST = 4096  # positions or dimensions: a picture of more would show nothing, and a server should not be asked for it
 
 
@@ -39,14 +40,16 @@ def position_table(length: int = 50, width: int = 128) -> PositionTable:
 
 def run_position_table(run: RunFolder, *, length: int = 50) -> PositionTable:
     """Return the encodings that a run's encoder adds: the paper's, as wide as its model, or those that it learned."""
-    learned = "embedding.positions.table" if run.kind == "bert" else "source.positions.table"
-    if run.kind == "bert" or run.config().model.positions.kind == "learned":
-        return _table(read_weights(run.weights_file)[learned][:length].astype(np.float32))
+    weights = read_weights(run.weights_file)
+    learned = next((weights[name] for name in sorted(weights) if name.endswith(LEARNED)), None)
+    if learned is not None:
+        return _table(learned[:length].astype(np.float32))
     model = run.config().model
-    if not model.positions.absolute:
+    positions = getattr(model, "positions", None)
+    if not getattr(positions, "absolute", False):
+        kind = getattr(positions, "kind", model.kind)
         raise ManyheadsError(
-            f"{model.positions.kind} positions are not added to the embeddings, so there is no table of them.",
-            where=str(run.path),
+            f"{kind} positions are not added to the embeddings, so there is no table of them.", where=str(run.path)
         )
     return position_table(length, model.width)
 

@@ -1,4 +1,4 @@
-"""Looking inside a model that reads and does not write: the attention of a BERT."""
+"""Looking inside a model that reads and does not write: its attention."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import numpy as np
 import torch
 
 from manyheads.attention.recording import record_attention
-from manyheads.encoding.bert import Bert
+from manyheads.encoding.encoder import Encoder
 from manyheads.errors import ManyheadsError
 from manyheads.inspection.kinds import attention_names
 from manyheads.inspection.states import record_states
 from manyheads.inspection.translating import stacked, stacked_attention
 from manyheads.inspection.views import Everything
-from manyheads.models.bert import BertInputs
+from manyheads.models.interface import EncoderInputs
 
 
 class Reading:
-    """A run's BERT, seen from inside."""
+    """The encoder of a run, seen from inside."""
 
     def __init__(self, folder: Path, *, device: str) -> None:
-        self._bert = Bert.from_folder(folder, device=device)
+        self._encoder = Encoder.from_folder(folder, device=device)
 
     @torch.inference_mode()
     def everything(self, text: str) -> Everything:
@@ -29,14 +29,14 @@ class Reading:
         if not text.strip():
             raise ManyheadsError("there is nothing to look at in an empty text.", where="text")
         first, tab, second = text.partition("\t")
-        bert, positions = self._bert, self._bert.config.model.positions
-        (row,) = bert.tokenizer.encode([(first, second) if tab else first], longest=positions)
+        encoder, positions = self._encoder, self._encoder.config.model.longest
+        (row,) = encoder.tokenizer.encode([(first, second) if tab else first], longest=positions)
         if row.truncated:
             raise ManyheadsError(
                 f"this text has more tokens than the model has positions ({positions:,}).", where="text"
             )
-        inputs = BertInputs(*map(torch.from_numpy, bert.tokenizer.lay_out([row]))).to(bert.device)
-        model = bert.model
+        inputs = EncoderInputs(*map(torch.from_numpy, encoder.tokenizer.lay_out([row]))).to(encoder.device)
+        model = encoder.model
         with record_attention(model) as recording, record_states(model) as states:
             model(inputs)
         return Everything(
@@ -44,7 +44,7 @@ class Reading:
             translation="",
             score=0.0,
             log_probability=0.0,
-            source_tokens=bert.tokenizer.pieces(row.ids),
+            source_tokens=encoder.tokenizer.pieces(row.ids),
             target_tokens=[],
             target_inputs=[],
             target_ids=[],

@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 
 from manyheads.attention.recording import record_attention
+from manyheads.config.special import SpecialIds
 from manyheads.data.tokens.tokenizers import Tokenizer
 from manyheads.decoding.search.constraints import Constraints
-from manyheads.decoding.search.hypothesis import Special
 from manyheads.inspection.kinds import attention_names
 from manyheads.inspection.views import Array, rounded
-from manyheads.models.interface import SequenceToSequence, Tokens
+from manyheads.models.interface import AnySequenceToSequence, Tokens
 
 
 @dataclass(frozen=True)
@@ -74,10 +74,10 @@ class Done:
 
 @torch.inference_mode()
 def decoding_steps(
-    model: SequenceToSequence,
+    model: AnySequenceToSequence,
     source: Tokens,
     *,
-    special: Special,
+    special: SpecialIds,
     limit: int,
     constraints: Constraints,
     tokenizer: Tokenizer,

@@ -10,10 +10,11 @@ import torch
 from torch import Tensor
 
 from manyheads.attention.recording import record_attention
+from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.decoding.engines.choice import torch_engine
 from manyheads.decoding.options import TranslationOptions
-from manyheads.decoding.search.beam import beam_search
 from manyheads.decoding.search.constraints import Constraints
+from manyheads.decoding.search.from_source import beam_from_source
 from manyheads.decoding.search.hypothesis import Hypothesis, make_hypothesis
 from manyheads.decoding.text.languages import Languages
 from manyheads.decoding.text.splitting import Splitter
@@ -35,7 +36,7 @@ class Translating:
     def __init__(self, run: RunFolder, *, device: str) -> None:
         self._engine = torch_engine(run, device)
         self._tokenizers = run.tokenizers()
-        recipe = run.recipe()
+        recipe = run.recipe_for(TranslationRecipe)
         self._options = TranslationOptions.from_recipe(recipe)
         self._languages = Languages(recipe.data, self._tokenizers.source)
         self._splitter = Splitter.from_recipe(recipe, self._tokenizers.source, self._languages)
@@ -96,7 +97,7 @@ class Translating:
         options = self._options.changed({"beam": beam})
         special, watcher = self._engine.special, BeamWatcher()
         _, source = self._sentence(text, sentence, to)
-        (found,) = beam_search(
+        (found,) = beam_from_source(
             self._engine.model,
             self._batch(source),
             special=special,
@@ -157,7 +158,7 @@ class Translating:
         model, target = self._engine.model, self._tokenizers.target
         inputs = [self._engine.special.start, *best.tokens[:-1]]
         with record_attention(model) as recording, record_states(model) as states:
-            hidden = model.decode(self._batch(inputs).ids, model.encode(self._batch(source)))
+            hidden = model.decode(self._batch(inputs).ids, model.encode(self._batch(source))).hidden
         return Everything(
             text=text,
             translation=target.decode(best.tokens),

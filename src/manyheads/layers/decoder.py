@@ -75,6 +75,19 @@ class Decoder(nn.Module):
         hidden: Tensor = self.final_norm(states)
         return hidden
 
+    def multiplications(self, source: int, target: int) -> int:
+        """Return the multiplications for one row of `target` positions that attends to `source` ones.
+
+        Attention over the encoder's output has its keys and values per source position, the rest per target position.
+        Self-attention counts as a full square, though a kernel may skip the future.
+        """
+        total = 0
+        for layer in self._layers():
+            width = layer.self_attention.width
+            queries = 6 * width**2 + layer.feed_forward.multiplications + 2 * width * (source + target)
+            total += source * 2 * width**2 + target * queries
+        return total
+
     def new_caches(self) -> list[Cache]:
         """Return what each layer remembers before the first step of decoding."""
         return [layer.self_attention.new_cache() for layer in self._layers()]

@@ -51,3 +51,16 @@ class Encoder(nn.Module):
             states = layer(states, mask)
         memory: Tensor = self.final_norm(states)
         return memory
+
+    def multiplications(self, length: int) -> int:
+        """Return the multiplications for one row of `length` positions.
+
+        A position takes 4·D² in an attention and 2·D·F in a feed-forward network. Each query meets each key twice, in
+        QKᵀ and in the average of the values: 2·D.
+        """
+        total = 0
+        for layer in self.layers:
+            assert isinstance(layer, EncoderLayer)
+            width = layer.attention.width
+            total += length * (4 * width**2 + layer.feed_forward.multiplications + 2 * width * length)
+        return total

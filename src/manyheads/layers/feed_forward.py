@@ -27,6 +27,11 @@ class FeedForward(nn.Module):
             nn.init.xavier_uniform_(layer.weight)
             nn.init.zeros_(layer.bias)
 
+    @property
+    def multiplications(self) -> int:
+        """The multiplications at one position."""
+        return self.widen.weight.numel() + self.narrow.weight.numel()
+
     def forward(self, inputs: Tensor) -> Tensor:
         """Return [B, T, D] for inputs [B, T, D]."""
         outputs: Tensor = self.narrow(self.activation(self.widen(inputs)))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast, get_args
 
-from manyheads.config.schema import ValidationSettings
+from manyheads.config.tasks.translation import TranslationValidation
 from manyheads.config.values import Metric
 from manyheads.errors import ManyheadsError, did_you_mean
 from manyheads.metrics.error_rates import exact_match, symbol_error_rate, word_error_rate
@@ -63,7 +63,7 @@ def check_metrics(names: Iterable[str]) -> list[Metric]:
 
 def check_tokenizer(name: str) -> str:
     """Return the name of one of sacreBLEU's tokenizers; an unknown one is an error."""
-    known = get_args(ValidationSettings.model_fields["bleu_tokenizer"].annotation)
+    known = get_args(TranslationValidation.model_fields["bleu_tokenizer"].annotation)
     if name not in known:
         raise ManyheadsError(f"there is no BLEU tokenizer '{name}'.", cure=did_you_mean(name, known))
     return name

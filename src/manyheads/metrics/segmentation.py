@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import islice
 
-from manyheads.config.data import DataSettings
+from manyheads.config.corpora import DataSettings
 
 AUTO = "auto"
 SAMPLE = 1000  # references that are looked at

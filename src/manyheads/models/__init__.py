@@ -1,1 +1,10 @@
-"""Whole models. All sequence-to-sequence models offer the five things that `interface` names, whatever is inside."""
+"""Whole models.
+
+| file | what it is |
+|---|---|
+| `interface` | what models offer: `SequenceToSequence`, `LanguageModel`, `TextEncoder` |
+| `build` | from a configuration to a model |
+| `parts` | from settings to the parts that several models have |
+| `transformer` | the paper's encoder–decoder |
+| `bert` | the encoder alone |
+"""

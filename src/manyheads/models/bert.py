@@ -12,38 +12,23 @@ The layers are those of the paper's encoder, with gelu, dropout of the attention
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self
+from typing import Self
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from manyheads.attention.dot_product import DotProductAttention
 from manyheads.attention.masks import Mask
 from manyheads.attention.multi_head import MultiHeadAttention
-from manyheads.config.bert import BertSettings
+from manyheads.config.models.bert import BertSettings
 from manyheads.layers.dropout import Dropout
 from manyheads.layers.encoder import Encoder, EncoderLayer
 from manyheads.layers.feed_forward import ACTIVATIONS, FeedForward
-from manyheads.models.mechanisms import make_mechanism, with_heads
+from manyheads.models.interface import EncoderInputs, TextEncoder
+from manyheads.models.parts import make_self_attention
 from manyheads.positions.learned import LearnedPositions
 
 DEVIATION = 0.02  # of fresh weights, as in the original
-
-
-class BertInputs(NamedTuple):
-    """What a BERT reads: token ids, which of them are real and no padding, and which text each belongs to, [B, S] each.
-
-    The names are those that everybody uses for them.
-    """
-
-    input_ids: Tensor
-    attention_mask: Tensor
-    token_type_ids: Tensor
-
-    def to(self, device: torch.device | str) -> BertInputs:
-        """Return the same on a device."""
-        return BertInputs(*(one.to(device) for one in self))
 
 
 class BertEmbedding(nn.Module):
@@ -93,8 +78,8 @@ class WordHead(nn.Module):
         return transformed
 
 
-class BertModel(nn.Module):
-    """The encoder with its embeddings, and whichever heads it has."""
+class BertModel(TextEncoder):
+    """The encoder with its embeddings, and the heads it has."""
 
     def __init__(
         self,
@@ -128,16 +113,37 @@ class BertModel(nn.Module):
         initialise(model)
         return model
 
-    def forward(self, inputs: BertInputs) -> Tensor:
-        """Return the last hidden state [B, S, D]; padding is seen by nobody."""
+    def forward(self, inputs: EncoderInputs) -> Tensor:
+        """Return the last hidden state [B, S, D]; padding is not attended to."""
         mask = Mask(valid=inputs.attention_mask.bool())
         states: Tensor = self.encoder(self.embedding(inputs.input_ids, inputs.token_type_ids), mask)
         return states
 
+    @property
+    def device(self) -> torch.device:
+        """Where the model computes."""
+        return self.embedding.tokens.device
+
+    @property
+    def token_vectors(self) -> Tensor:
+        """The token embeddings [V, D]."""
+        return self.embedding.tokens
+
+    @property
+    def token_bias(self) -> Tensor:
+        """The bias [V] of the output layer; the model has a word head."""
+        assert self.word_head is not None
+        return self.word_head.bias
+
+    def token_states(self, states: Tensor) -> Tensor:
+        """Return what is multiplied by the embeddings, [N, D], for states [N, D]; the model has a word head."""
+        assert self.word_head is not None
+        transformed: Tensor = self.word_head(states)
+        return transformed
+
     def word_logits(self, states: Tensor) -> Tensor:
         """Return the logits [N, V] of the tokens at positions whose states are [N, D]; the model has a word head."""
-        assert self.word_head is not None
-        return F.linear(self.word_head(states), self.embedding.tokens, self.word_head.bias)
+        return F.linear(self.token_states(states), self.token_vectors, self.token_bias)
 
     def label_logits(self, states: Tensor) -> Tensor:
         """Return one logit per label [B, outputs] for last hidden states [B, S, D], from the first token's."""
@@ -146,11 +152,15 @@ class BertModel(nn.Module):
         logits: Tensor = self.task_head(self.dropout(pooled))
         return logits
 
-    def token_logits(self, states: Tensor) -> Tensor:
+    def span_logits(self, states: Tensor) -> Tensor:
         """Return the task's logits of every token [B, S, outputs] for last hidden states [B, S, D]."""
         assert self.task_head is not None
         logits: Tensor = self.task_head(self.dropout(states))
         return logits
+
+    def multiplications(self, rows: int, length: int) -> int:
+        """Return those of the projections, of the feed-forward networks, and of queries with keys and values."""
+        return rows * self.encoder.multiplications(length)
 
 
 def _layer(settings: BertSettings, number: int) -> EncoderLayer:
@@ -164,12 +174,10 @@ def _layer(settings: BertSettings, number: int) -> EncoderLayer:
 
 
 def _attention(settings: BertSettings, number: int) -> MultiHeadAttention:
-    """Return the self-attention of a layer."""
-    width, heads = settings.width, settings.heads
-    mechanism = make_mechanism(settings.attention, width=width, heads=heads, seed=number)
-    if isinstance(mechanism, DotProductAttention):
-        mechanism.dropout = mechanism.dropout or settings.attention_dropout
-    return with_heads(mechanism, width, heads)
+    """Return the self-attention of a layer; positions are in the embeddings."""
+    return make_self_attention(
+        settings.attention, None, width=settings.width, heads=settings.heads, seed=number, causal=False
+    )
 
 
 def initialise(module: nn.Module) -> None:

@@ -1,14 +1,21 @@
-"""What every sequence-to-sequence model offers, so that one trainer and one search serve them all.
+"""What models offer, so that one trainer and one search serve them all.
+
+Whatever writes is `Autoregressive`: it extends a sequence one token at a time.
+
+    start(context) → state
+    step(tokens, state) → logits [B, V], state
+
+`SequenceToSequence` reads a source first, and can decode all target positions at once, as in training.
 
     encode(source) → memory                     read the source once
-    decode(target, memory) → hidden [B, T, D]   all target positions at once, as in training
+    decode(target, memory) → hidden [B, T, D]   all target positions at once
     logits(hidden) → [B, T, V]
-    start(memory) → state                       one position at a time, as in translating
-    step(tokens, state) → logits [B, V], state
 
 `step` after `step` equals `decode` followed by `logits`, which is what the model itself, called, does:
 
     model(source, target) → logits [B, T, V]    teacher forcing
+
+`LanguageModel` has no source: it continues a text. `TextEncoder` reads a text in both directions and writes nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +23,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -38,8 +45,31 @@ class Tokens:
         return cls(torch.tensor(filled, device=device), torch.tensor(lengths, device=device))
 
 
-class SequenceToSequence(nn.Module, ABC):
-    """A model that reads one sequence and writes another."""
+class Decoded(NamedTuple):
+    """Hidden states [B, T, D], and what each position adds to the loss [B, T] where a model has such a penalty."""
+
+    hidden: Tensor
+    penalty: Tensor | None = None
+
+
+class DecodingState(Protocol):
+    """The state of a model between two steps, for a number of rows."""
+
+    def select(self, rows: Tensor) -> Self:
+        """Return the state of the given rows [M], in that order: sentences leave and beams are reordered this way."""
+        ...
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        ...
+
+
+Context = TypeVar("Context")
+State = TypeVar("State", bound=DecodingState)
+
+
+class Autoregressive(nn.Module, ABC, Generic[Context, State]):
+    """A model that writes one token after another."""
 
     @property
     @abstractmethod
@@ -47,32 +77,54 @@ class SequenceToSequence(nn.Module, ABC):
         """The output layer's weights [V, D], for a loss that never holds all logits at once."""
 
     @property
-    @abstractmethod
     def output_bias(self) -> Tensor | None:
         """The output layer's bias [V], if there is one."""
+        return None
 
     @abstractmethod
-    def encode(self, source: Tokens) -> Any:  # noqa: ANN401 (each model has a memory of its own kind)
-        """Read the source; what is returned is for `decode` and `start`."""
+    def begin(self, context: Context) -> State:
+        """Return the state before the first token: what `context` holds, with one row for each of its rows."""
 
-    @abstractmethod
-    def decode(self, target: Tensor, memory: Any) -> Tensor:  # noqa: ANN401
-        """Return hidden states [B, T, D] of target ids [B, T], none of which sees its future."""
+    def start(self, context: Context, hypotheses: int = 1) -> State:
+        """Return the state before the first token, with `hypotheses` rows side by side for each row of `context`.
 
-    @abstractmethod
-    def start(self, memory: Any, hypotheses: int = 1) -> Any:  # noqa: ANN401
-        """Return the state before the first target token, with so many rows side by side for each source.
-
-        `state.select(rows)` returns the given rows, in that order: so sentences leave and beams are reordered. The rows
-        of one source stay side by side.
+        The rows of one context stay side by side. This repeats rows; a model may share what they have in common.
         """
+        state = self.begin(context)
+        if hypotheses == 1:
+            return state
+        rows = torch.arange(len(state), device=self.output_vectors.device)
+        return state.select(rows.repeat_interleave(hypotheses))
 
     @abstractmethod
-    def step(self, tokens: Tensor, state: Any) -> tuple[Tensor, Any]:  # noqa: ANN401
-        """Read one more target token per row [B]; return the next one's logits [B, V] and the new state.
+    def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+        """Read one more token per row [B]; return the next one's logits [B, V] and the new state.
 
         The old state is used up; `select` all its rows first to keep a copy.
         """
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Return the output layer's logits [B, T, V] for hidden states [B, T, D]."""
+        return nn.functional.linear(hidden, self.output_vectors, self.output_bias)
+
+    def multiplications(self, rows: int, source: int, target: int) -> int:
+        """Return the multiplications of a forward pass over padded rectangles, the output layer aside.
+
+        They give the share of the machine's peak that training reaches. A model that cannot tell returns 0.
+        """
+        return 0
+
+
+class SequenceToSequence(Autoregressive[Context, State]):
+    """A model that reads one sequence and writes another. Its context is the memory that `encode` returns."""
+
+    @abstractmethod
+    def encode(self, source: Tokens) -> Context:
+        """Read the source; what is returned is for `decode` and `start`."""
+
+    @abstractmethod
+    def decode(self, target: Tensor, memory: Context) -> Decoded:
+        """Return hidden states [B, T, D] of target ids [B, T], none of which sees its future."""
 
     def forward(self, source: Tokens, target: Tokens) -> Tensor:
         """Return the logits [B, T, V] of the token that follows each target token, all positions at once.
@@ -81,8 +133,74 @@ class SequenceToSequence(nn.Module, ABC):
         `target` [B, T], which begins with the start token. Logits [b, t] are those of the token after
         `target.ids[b, t]`; where a row has ended they mean nothing.
         """
-        return self.logits(self.decode(target.ids, self.encode(source)))
+        return self.logits(self.decode(target.ids, self.encode(source)).hidden)
 
-    def logits(self, hidden: Tensor) -> Tensor:
-        """Return the output layer's logits [B, T, V] for hidden states [B, T, D]."""
-        return nn.functional.linear(hidden, self.output_vectors, self.output_bias)
+
+class LanguageModel(Autoregressive[int, State]):
+    """A model that continues a text. Its context is a number of rows, each of which begins with nothing."""
+
+    @abstractmethod
+    def decode(self, tokens: Tensor) -> Decoded:
+        """Return hidden states [B, T, D] of token ids [B, T], none of which sees its future."""
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Return the logits [B, T, V] of the token that follows each token [B, T]."""
+        return self.logits(self.decode(tokens).hidden)
+
+
+class EncoderInputs(NamedTuple):
+    """What a text encoder reads: token ids, which of them are real, and which text each belongs to, [B, S] each.
+
+    The names are those of Hugging Face's libraries.
+    """
+
+    input_ids: Tensor
+    attention_mask: Tensor
+    token_type_ids: Tensor
+
+    def to(self, device: torch.device | str) -> EncoderInputs:
+        """Return the same on a device."""
+        return EncoderInputs(*(one.to(device) for one in self))
+
+
+class TextEncoder(nn.Module, ABC):
+    """A model that reads a text, or a pair of texts, in both directions. Heads for tasks are optional parts."""
+
+    @abstractmethod
+    def forward(self, inputs: EncoderInputs) -> Tensor:
+        """Return the last hidden state [B, S, D]."""
+
+    @property
+    @abstractmethod
+    def token_vectors(self) -> Tensor:
+        """The token embeddings [V, D], which are the weights of the output layer too."""
+
+    @property
+    @abstractmethod
+    def token_bias(self) -> Tensor:
+        """The bias [V] of the output layer that predicts tokens."""
+
+    @abstractmethod
+    def token_states(self, states: Tensor) -> Tensor:
+        """Return what the output layer multiplies by `token_vectors`, [N, D], for states [N, D]."""
+
+    @abstractmethod
+    def label_logits(self, states: Tensor) -> Tensor:
+        """Return one logit per label [B, outputs] for last hidden states [B, S, D]."""
+
+    @abstractmethod
+    def span_logits(self, states: Tensor) -> Tensor:
+        """Return the logits of every token [B, S, outputs] for last hidden states [B, S, D]."""
+
+    @property
+    @abstractmethod
+    def device(self) -> torch.device:
+        """Where the model computes."""
+
+    def multiplications(self, rows: int, length: int) -> int:
+        """Return the multiplications of a forward pass over padded rows; 0 if the model cannot tell."""
+        return 0
+
+
+AnySequenceToSequence: TypeAlias = SequenceToSequence[Any, Any]
+"""A model whose memory and state are its own affair, as trainers and engines see it."""

@@ -16,21 +16,14 @@ from manyheads.attention.cache import Cache, KeysValues
 from manyheads.attention.dot_product import DotProductAttention
 from manyheads.attention.masks import Mask
 from manyheads.attention.multi_head import MultiHeadAttention
-from manyheads.config.model import ModelSettings
-from manyheads.config.presets import model_preset
+from manyheads.config.models.attention import DotProductSettings
+from manyheads.config.models.transformer import TransformerSettings
 from manyheads.layers.decoder import Decoder, DecoderLayer
 from manyheads.layers.embedding import Embedding, token_vectors
 from manyheads.layers.encoder import Encoder, EncoderLayer
 from manyheads.layers.feed_forward import FeedForward
-from manyheads.models.interface import SequenceToSequence, Tokens
-from manyheads.models.mechanisms import make_mechanism, with_heads
-from manyheads.positions.alibi import LinearBias
-from manyheads.positions.learned import LearnedPositions
-from manyheads.positions.relative import RelativePositions
-from manyheads.positions.rotary import RotaryPositions
-from manyheads.positions.sinusoidal import SinusoidalPositions
-from manyheads.positions.t5_bias import BucketedBias
-from manyheads.positions.terms import RelativeTerm
+from manyheads.models.interface import Decoded, SequenceToSequence, Tokens
+from manyheads.models.parts import make_embedding, make_self_attention
 
 
 @dataclass(frozen=True)
@@ -55,6 +48,9 @@ class DecoderState:
     memory_mask: Mask
     hypotheses: int = 1
 
+    def __len__(self) -> int:
+        return len(self.memory[0].keys) * self.hypotheses
+
     def select(self, rows: Tensor) -> DecoderState:
         """Return the given rows of the batch [M·K], in that order; the K of a source stay together."""
         sources = rows.view(-1, self.hypotheses)[:, 0] // self.hypotheses
@@ -64,7 +60,7 @@ class DecoderState:
         return replace(self, caches=[cache.select(rows) for cache in self.caches], memory=memory, memory_mask=mask)
 
 
-class Transformer(SequenceToSequence):
+class Transformer(SequenceToSequence[Memory, DecoderState]):
     """The encoder–decoder of the paper."""
 
     def __init__(
@@ -100,25 +96,32 @@ class Transformer(SequenceToSequence):
         mask = Mask.padding(source.lengths, source.ids.shape[1])
         return Memory(self.encoder(self.source(source.ids), mask), mask)
 
-    def decode(self, target: Tensor, memory: Memory) -> Tensor:
+    def decode(self, target: Tensor, memory: Memory) -> Decoded:
         """Return hidden states [B, T, D] of target ids [B, T].
 
         The look-ahead mask alone is enough here: padding stands on the right, so no real position sees it.
         """
         layers = self.decoder.keys_values(memory.states)
-        hidden: Tensor = self.decoder(self.target(target), Mask(causal=True), layers, memory.mask)
-        return hidden
+        return Decoded(self.decoder(self.target(target), Mask(causal=True), layers, memory.mask))
 
-    def start(self, memory: Memory, hypotheses: int = 1) -> DecoderState:
+    def begin(self, context: Memory) -> DecoderState:
         """Project the memory once for all steps to come; nothing is decoded yet."""
+        return self.start(context)
+
+    def start(self, context: Memory, hypotheses: int = 1) -> DecoderState:
+        """Project the memory once, for all hypotheses of a source, which share it."""
         caches = self.decoder.new_caches()
-        return DecoderState(0, caches, self.decoder.keys_values(memory.states), memory.mask, hypotheses)
+        return DecoderState(0, caches, self.decoder.keys_values(context.states), context.mask, hypotheses)
 
     def step(self, tokens: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         """Read one token per row [B]; return the logits [B, V] of the next one and the state after it."""
         embedded = self.target(tokens[:, None], start=state.position)
         hidden = self.decoder(embedded, Mask(causal=True), state.memory, state.memory_mask, state.caches)
         return self.logits(hidden)[:, 0], replace(state, position=state.position + 1)
+
+    def multiplications(self, rows: int, source: int, target: int) -> int:
+        """Return those of the projections, of the feed-forward networks, and of queries with keys and values."""
+        return rows * (self.encoder.multiplications(source) + self.decoder.multiplications(source, target))
 
     @classmethod
     def base(cls, vocabulary: int) -> Self:
@@ -143,10 +146,11 @@ class Transformer(SequenceToSequence):
     @classmethod
     def _preset(cls, name: str, vocabulary: int) -> Self:
         """Build a preset with one vocabulary for both sides."""
-        return cls.from_settings(model_preset(name), source_vocabulary=vocabulary, target_vocabulary=vocabulary)
+        settings = TransformerSettings.model_validate({"preset": name})
+        return cls.from_settings(settings, source_vocabulary=vocabulary, target_vocabulary=vocabulary)
 
     @classmethod
-    def from_settings(cls, settings: ModelSettings, *, source_vocabulary: int, target_vocabulary: int) -> Self:
+    def from_settings(cls, settings: TransformerSettings, *, source_vocabulary: int, target_vocabulary: int) -> Self:
         """Turn typed settings into parts, and the parts into a model."""
         target = token_vectors(target_vocabulary, settings.width)
         source = target if settings.tie == "all" else token_vectors(source_vocabulary, settings.width)
@@ -161,54 +165,35 @@ class Transformer(SequenceToSequence):
         )
 
 
-def _embedding(vectors: nn.Parameter, settings: ModelSettings) -> Embedding:
+def _embedding(vectors: nn.Parameter, settings: TransformerSettings) -> Embedding:
     """Return the embedding of one side."""
-    randomised = settings.positions.randomised
-    return Embedding(vectors, _absolute(settings), dropout=settings.dropout, randomised=randomised)
+    return make_embedding(vectors, settings.positions, dropout=settings.dropout)
 
 
-def _absolute(settings: ModelSettings) -> SinusoidalPositions | LearnedPositions | None:
-    """Return the positions that are added to the embeddings of one side, if there are any."""
-    if settings.positions.kind == "learned":
-        return LearnedPositions(settings.width, maximum=settings.positions.maximum)
-    return SinusoidalPositions(settings.width) if settings.positions.absolute else None
-
-
-def _relative(settings: ModelSettings, *, causal: bool) -> RotaryPositions | RelativeTerm | None:
-    """Return the positions that one self-attention sees, if there are any."""
-    positions, head_width = settings.positions, settings.width // settings.heads
-    if positions.kind == "relative":
-        return RelativePositions(head_width, clip=positions.clip)
-    if positions.kind == "t5":
-        return BucketedBias(settings.heads, buckets=positions.buckets, reach=positions.reach, causal=causal)
-    if positions.kind == "alibi":
-        return LinearBias(settings.heads)
-    return RotaryPositions(head_width) if positions.kind == "rotary" else None
-
-
-def self_attention(settings: ModelSettings, layer: int, *, causal: bool) -> MultiHeadAttention:
-    """Return the self-attention of a layer; what it draws at random is drawn anew in each."""
+def _self_attention(settings: TransformerSettings, layer: int, *, causal: bool) -> MultiHeadAttention:
+    """Return the self-attention of a layer."""
     attention = settings.attention_of_decoder if causal else settings.attention
-    mechanism = make_mechanism(attention, width=settings.width, heads=settings.heads, seed=layer)
-    return with_heads(mechanism, settings.width, settings.heads, _relative(settings, causal=causal))
+    return make_self_attention(
+        attention, settings.positions, width=settings.width, heads=settings.heads, seed=layer, causal=causal
+    )
 
 
-def _cross_attention(settings: ModelSettings) -> MultiHeadAttention:
-    """Return one attention over the encoder's output, which is always full and knows no distances."""
-    mechanism = DotProductAttention(dropout=settings.attention.dropout)
-    return MultiHeadAttention(settings.width, settings.heads, mechanism=mechanism)
+def _cross_attention(settings: TransformerSettings) -> MultiHeadAttention:
+    """Return one attention over the encoder's output, which is always full and has no positions."""
+    dropout = settings.attention.dropout if isinstance(settings.attention, DotProductSettings) else 0.0
+    return MultiHeadAttention(settings.width, settings.heads, mechanism=DotProductAttention(dropout=dropout))
 
 
-def _feed_forward(settings: ModelSettings) -> FeedForward:
+def _feed_forward(settings: TransformerSettings) -> FeedForward:
     """Return one feed-forward network."""
     return FeedForward(settings.width, settings.feed_forward, activation=settings.activation)
 
 
-def _encoder(settings: ModelSettings) -> Encoder:
+def _encoder(settings: TransformerSettings) -> Encoder:
     """Return the encoder stack."""
     layers = (
         EncoderLayer(
-            self_attention(settings, layer, causal=False),
+            _self_attention(settings, layer, causal=False),
             _feed_forward(settings),
             dropout=settings.dropout,
             order=settings.norm,
@@ -218,11 +203,11 @@ def _encoder(settings: ModelSettings) -> Encoder:
     return Encoder(layers, width=settings.width, order=settings.norm)
 
 
-def _decoder(settings: ModelSettings) -> Decoder:
+def _decoder(settings: TransformerSettings) -> Decoder:
     """Return the decoder stack."""
     layers = (
         DecoderLayer(
-            self_attention(settings, settings.encoder_layers + layer, causal=True),
+            _self_attention(settings, settings.encoder_layers + layer, causal=True),
             _cross_attention(settings),
             _feed_forward(settings),
             dropout=settings.dropout,

@@ -6,7 +6,7 @@ import platform
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, requires, version
 
-from manyheads.config.recipe import AnyRecipe
+from manyheads.config.tasks import Recipe
 
 
 def versions() -> dict[str, str]:
@@ -28,7 +28,7 @@ def _version(package: str) -> str:
         return "not installed"
 
 
-def card_text(recipe: AnyRecipe, *, facts: Mapping[str, str], scores: Mapping[str, str]) -> str:
+def card_text(recipe: Recipe, *, facts: Mapping[str, str], scores: Mapping[str, str]) -> str:
     """Return the card: facts about data and model, scores with their signature, and versions."""
     sections = [
         f"# {recipe.name}\n",

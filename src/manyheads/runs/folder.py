@@ -21,12 +21,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
-from manyheads.config.bert import BertConfig
 from manyheads.config.messages import explain
-from manyheads.config.recipe import AnyRecipe, load_any_recipe, load_recipe, recipe_text
-from manyheads.config.schema import ModelConfig, Recipe
+from manyheads.config.model_config import ConfigBase
+from manyheads.config.reading import load_recipe, of_task, recipe_text
+from manyheads.config.recipe import RecipeBase
+from manyheads.config.tasks import ModelConfig, Recipe, config_class
+from manyheads.config.tasks.translation import TranslationConfig
 from manyheads.data.tokens.tokenizers import Tokenizers
 from manyheads.errors import ManyheadsError
 from manyheads.runs.atomic import explained, leftovers, new_folder, remove_folder, remove_leftovers, write_file
@@ -39,7 +41,8 @@ CHANGEABLE = ("name", "training", "validation", "decoding")
 _WRITTEN = r"(?:recipe|begun)\.yaml|config\.json|(?:model|shortlist)\.safetensors|tokenizer|metrics\.jsonl|card\.md"
 _CHECKPOINT = r"step-[0-9]+"
 
-Configuration = TypeVar("Configuration", bound=BaseModel)
+R = TypeVar("R", bound=RecipeBase)
+C = TypeVar("C", bound=ConfigBase)
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ class RunFolder:
 
     @property
     def shortlist_file(self) -> Path:
-        """Which target tokens each source token may become, if somebody asked for that."""
+        """Which target tokens each source token may become, if `manyheads shortlist` was run."""
         return self.path / "shortlist.safetensors"
 
     @property
@@ -125,58 +128,53 @@ class RunFolder:
         """Return the run's recipe."""
         return load_recipe(self.recipe_file)
 
+    def recipe_for(self, kind: type[R]) -> R:
+        """Return the recipe of a run of one task; a run of another task is an error."""
+        return of_task(kind, self.recipe(), origin=str(self.recipe_file))
+
     def config(self) -> ModelConfig:
         """Return what the model is built from."""
-        if self.kind == "bert":
-            raise ManyheadsError(
-                "this run is a BERT, which reads but does not write.",
-                where=str(self.path),
-                cure=f"For vectors: manyheads encode --model {shlex.quote(str(self.path))}",
-            )
-        return self._configuration(ModelConfig)
-
-    def bert_config(self) -> BertConfig:
-        """Return what the BERT in this run is built from."""
-        if self.kind != "bert":
-            raise ManyheadsError(
-                f"this run is a {self.kind}, not a BERT.",
-                where=str(self.path),
-                cure="'manyheads import' makes a run of a BERT.",
-            )
-        return self._configuration(BertConfig)
-
-    @property
-    def kind(self) -> str:
-        """What the model of this run is: a transformer, or a bert."""
         try:
             values = json.loads(self.config_file.read_bytes())
-        except (OSError, ValueError):
-            return "transformer"  # whoever reads the configuration will say what is wrong with it
-        return str(values.get("kind", "transformer")) if isinstance(values, dict) else "transformer"
-
-    def _configuration(self, schema: type[Configuration]) -> Configuration:
-        """Return config.json as the schema describes it."""
-        try:
-            return schema.model_validate_json(self.config_file.read_bytes())
+            schema = config_class(values) if isinstance(values, dict) else TranslationConfig
+            return schema.model_validate(values)
         except ValidationError as error:
             raise explain(error, schema, origin=str(self.config_file), lines={}) from None
+        except ValueError:
+            raise ManyheadsError("the configuration is not valid JSON.", where=str(self.config_file)) from None
         except OSError as error:
             raise ManyheadsError(
                 f"the configuration cannot be read: {error.strerror}.", where=str(self.config_file)
             ) from None
 
+    def config_for(self, kind: type[C]) -> C:
+        """Return what the model of one kind of task is built from; a model for another task is an error."""
+        config = self.config()
+        if isinstance(config, kind):
+            return config
+        raise self.other_purpose(config)
+
+    def other_purpose(self, config: ConfigBase) -> ManyheadsError:
+        """Return the error for a run that is used for something that its model cannot do."""
+        purpose = (config.task or "encoding").replace("_", " ")
+        return ManyheadsError(
+            f"this run is a model for {purpose}, and cannot do that.",
+            where=str(self.path),
+            cure=f"Use it with: manyheads {config.verb} --model {shlex.quote(str(self.path))}",
+        )
+
     def tokenizers(self) -> Tokenizers:
         """Return the tokenizers of both sides."""
         return Tokenizers.load(self.tokenizer_folder)
 
-    def begin(self, recipe: AnyRecipe) -> list[str]:
+    def begin(self, recipe: RecipeBase) -> list[str]:
         """Make the folder and write the recipe, or check that the run there is one of this recipe.
 
         Returns the keys that differ from the run's recipe without making it another run. A recipe.yaml that says the
         same as the recipe stays as its user wrote it.
         """
         self._check_place()
-        before = load_any_recipe(self.recipe_file) if self.recipe_file.exists() else None
+        before = load_recipe(self.recipe_file) if self.recipe_file.exists() else None
         self._check_recipe(recipe)
         changed = sorted({*_changed_keys(before, recipe), *_changed_keys(self.begun_with(), recipe)})
         with explained(self.path):
@@ -189,14 +187,14 @@ class RunFolder:
             remove_leftovers(self.checkpoints, _CHECKPOINT)
         return changed
 
-    def begun_with(self) -> AnyRecipe | None:
+    def begun_with(self) -> Recipe | None:
         """Return the recipe that the run was last started with, whatever recipe.yaml says by now; None without a run.
 
         A run of version 0.1.0 has no record of it, so recipe.yaml is taken at its word.
         """
         if not self.recipe_file.exists():
             return None
-        return load_any_recipe(self.begun_file if self.begun_file.exists() else self.recipe_file)
+        return load_recipe(self.begun_file if self.begun_file.exists() else self.recipe_file)
 
     def _check_place(self) -> None:
         """Refuse to begin in the place of something else."""
@@ -218,11 +216,11 @@ class RunFolder:
             for name, model in tokenizers.files().items():
                 (draft / name).write_bytes(model)
 
-    def write_config(self, config: ModelConfig | BertConfig) -> None:
+    def write_config(self, config: ConfigBase) -> None:
         """Write what the model is built from."""
         write_file(self.config_file, config.model_dump_json(indent=2) + "\n")
 
-    def _check_recipe(self, recipe: AnyRecipe) -> None:
+    def _check_recipe(self, recipe: RecipeBase) -> None:
         """Refuse to continue a run with a recipe that would have made another one."""
         other = [key for key in _changed_keys(self.begun_with(), recipe) if key.split(".")[0] not in CHANGEABLE]
         if other and any(self.checkpoints.glob("step-*")):
@@ -245,7 +243,7 @@ class RunFolder:
                 continue
 
 
-def _changed_keys(before: AnyRecipe | None, now: AnyRecipe) -> list[str]:
+def _changed_keys(before: RecipeBase | None, now: RecipeBase) -> list[str]:
     """Return the keys at which a recipe differs from the one before; none without one."""
     return [] if before is None else list(_differences(before.model_dump(mode="json"), now.model_dump(mode="json")))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -11,10 +11,11 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from manyheads.errors import ManyheadsError
-from manyheads.models.builder import build_model
-from manyheads.models.interface import SequenceToSequence
+from manyheads.models.build import build_model
 from manyheads.runs.folder import RunFolder
 from manyheads.runs.weights import Arrays, check_names, read_weights, shapes
+
+M = TypeVar("M", bound=nn.Module)
 
 
 def choose_device(name: str) -> torch.device:
@@ -35,10 +36,10 @@ def choose_device(name: str) -> torch.device:
     return device
 
 
-class Undrawn(TorchFunctionMode):
-    """Within its block, models are built without drawing the weights, which are about to be replaced.
+class SkipInitialisation(TorchFunctionMode):
+    """Within its block, models are built without drawing weights, which are about to be replaced.
 
-    What is computed is computed: random features follow from a seed, and no file holds them.
+    Random features are still computed: they follow from a seed, and no file holds them.
     """
 
     def __torch_function__(
@@ -52,21 +53,32 @@ class Undrawn(TorchFunctionMode):
         return args[0] if function in (Tensor.uniform_, Tensor.normal_) else function(*args, **(kwargs or {}))
 
 
-def load_model(run: RunFolder, *, device: torch.device | str = "cpu") -> SequenceToSequence:
-    """Build the run's model and fill it with the run's weights, ready to translate."""
-    model = build_model(run.config())
-    fill_parameters(model, read_weights(run.weights_file), where=str(run.weights_file))
+def load_model(kind: type[M], run: RunFolder, *, device: torch.device | str = "cpu") -> M:
+    """Build the run's model, of a kind such as `SequenceToSequence`, and fill it with the run's weights."""
+    config = run.config()
+    with SkipInitialisation():
+        model = build_model(config)
+    if not isinstance(model, kind):
+        raise run.other_purpose(config)
+    fill_model(model, read_weights(run.weights_file), where=str(run.weights_file))
     return model.to(device).eval()
 
 
-def parameter_arrays(model: nn.Module) -> Arrays:
-    """Return the parameters by name, tied ones once; sharded ones are put together, by all processes at once."""
-    return whole_arrays(dict(model.named_parameters()))
+def stored_tensors(model: nn.Module) -> dict[str, Tensor]:
+    """Return what files hold of a model, by name: its parameters, tied ones once, and its persistent buffers."""
+    persistent = model.state_dict(keep_vars=True)
+    buffers = {name: buffer for name, buffer in model.named_buffers() if name in persistent}
+    return {**dict(model.named_parameters()), **buffers}
 
 
-def fill_parameters(model: nn.Module, arrays: Arrays, *, where: str) -> None:
-    """Copy arrays into the parameters of the same names; everything missing or left over is told at once."""
-    copy_arrays(arrays, dict(model.named_parameters()), where=where)
+def model_arrays(model: nn.Module) -> Arrays:
+    """Return what files hold of a model; sharded tensors are put together, by all processes at once."""
+    return whole_arrays(stored_tensors(model))
+
+
+def fill_model(model: nn.Module, arrays: Arrays, *, where: str) -> None:
+    """Copy arrays into a model's tensors of the same names; everything missing or left over is an error."""
+    copy_arrays(arrays, stored_tensors(model), where=where)
 
 
 def whole_arrays(tensors: Mapping[str, Tensor]) -> Arrays:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from manyheads.config.tasks.translation import TranslationConfig, TranslationRecipe
 from manyheads.errors import ManyheadsError
 from manyheads.runs.folder import RunFolder
 from manyheads.serving.refusals import Refusal
@@ -37,8 +38,8 @@ class Direction:
         """
         named = _NAMED.fullmatch(text or "")
         run = RunFolder.open(named[3] if named else text)
-        run.config()
-        settings = run.recipe().data
+        run.config_for(TranslationConfig)
+        settings = run.recipe_for(TranslationRecipe).data
         several = [
             cls(source, target, run.path, to=target) for source, target in settings.directions if source is not None
         ]

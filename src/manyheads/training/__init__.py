@@ -1,23 +1,15 @@
-"""Training: one loop for every model, which sees only an `Objective`.
+"""Training: one loop for every model and task.
 
 | file | what it is |
 |---|---|
-| `loss` | label-smoothed cross-entropy that never holds all logits at once |
-| `r_drop` | the loss of two passes under different dropout, drawn together |
-| `objectives` | batch → (loss sum, count), for each task |
-| `schedule` | the learning rate over time |
-| `optimiser` | Adam with the paper's constants, and its state as named arrays |
-| `precision` | float32 or bfloat16, compiled or not: what suits the device |
-| `preparation` | from a recipe to tokenizers, stores, batches and a fresh model |
-| `checkpoint` | everything needed to go on, written atomically and verified when read |
-| `averaging` | the mean of several checkpoints |
-| `validation` | loss, metric and samples on unseen data |
-| `journal` | metrics.jsonl and TensorBoard |
-| `speed` | tokens per second and share of the machine's peak, pauses left out |
-| `utilisation` | the FLOPs of a batch |
-| `peak` | the FLOPs per second of the machine, measured |
-| `costs` | parameters, FLOPs, memory and time of a recipe, before it is trained |
-| `progress` | what a person sees meanwhile |
+| `train` | the library's function: from a recipe, or files, to a run folder |
 | `trainer` | the loop |
-| `defaults` | a recipe from nothing but data |
+| `learner` | the model with its optimiser, and one update |
+| `lookahead` | the next batches, laid out while the present ones are computed |
+| `progress` | what a person sees meanwhile |
+| `files`, `defaults` | files in place of a recipe, and a recipe chosen for data |
+| `costs` | parameters, FLOPs, memory and time of a recipe, before it is trained |
+| `optimisation/` | schedule, optimisers, averages |
+| `state/` | checkpoints, the published model, the journal |
+| `machine/` | processes, precision, speed |
 """

@@ -10,24 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
-from manyheads.config.data import TokenizerKind
-from manyheads.config.schema import ModelConfig, Recipe
-from manyheads.data.tokens.tokenizers import DEFAULT_VOCABULARY
-from manyheads.models.builder import build_model
-from manyheads.models.interface import Tokens
+from manyheads.config.recipe import RecipeBase
+from manyheads.tasks.interface import Plan
 from manyheads.training.machine.peak import matrix_product_peak
-from manyheads.training.objectives import TensorBatch, TranslationObjective
 
-SENTENCE = 32  # tokens on either side of the sentences that the cost is counted for
 BYTES = 4  # of a float32
 STATE_COPIES = 4  # weights, gradients, and Adam's two moments
 UTILISATION = 0.5  # of the matrix-product peak that a training step is assumed to reach
-ALPHABET = 64  # pieces assumed where the text decides: letters of most scripts, phonemes of most languages, specials
 
 # The machine of the paper, with the peak of a P100 as the paper counts it (footnote 5).
 PAPER_MACHINE = ("the paper's 8 × P100", 8 * 9.5e12)
@@ -59,33 +54,12 @@ class Costs:
     machines: list[Machine]
 
 
-def config_for(recipe: Recipe) -> ModelConfig:
-    """Return the configuration a recipe leads to, with the vocabulary sizes it asks for."""
-    settings = recipe.tokenizer
-    source, target = (_pieces(side.kind, side.vocabulary) for side in (settings, settings.target or settings))
-    return ModelConfig(model=recipe.model, source_vocabulary=source, target_vocabulary=target)
-
-
-def vocabulary_is_assumed(recipe: Recipe) -> bool:
-    """Whether the text will decide how many pieces there are, so that the recipe alone cannot tell."""
-    sides = (recipe.tokenizer, recipe.tokenizer.target or recipe.tokenizer)
-    return any(side.vocabulary is None and side.kind in ("characters", "symbols") for side in sides)
-
-
-def _pieces(kind: TokenizerKind, asked: int | None) -> int:
-    """Return how many pieces a tokenizer has, as far as that is known before it has seen any text."""
-    return asked or (ALPHABET if kind in ("characters", "symbols") else DEFAULT_VOCABULARY)
-
-
-def count_costs(recipe: Recipe, config: ModelConfig) -> Costs:
-    """Count what training the recipe's model costs."""
-    settings = recipe.training
-    model = build_model(config, device="meta")
-    objective = TranslationObjective(model, smoothing=settings.label_smoothing, r_drop=settings.r_drop)
-    batch = _meta_batch(settings.batch_tokens)
+def count_costs(recipe: RecipeBase, plan: Plan[Any]) -> Costs:
+    """Count what training a recipe's model costs."""
+    settings, model = recipe.training, plan.objective.model
     with FlopCounterMode(display=False) as flops:
         with weigh_activations(model) as activations:
-            loss, count = objective(batch)
+            loss, count = plan.objective(plan.tensors)
         loss.backward()
     per_update = flops.get_total_flops() * settings.accumulate
     parameters = sum(parameter.numel() for parameter in model.parameters())
@@ -106,15 +80,6 @@ def count_costs(recipe: Recipe, config: ModelConfig) -> Costs:
         measured_peak=peak,
         machines=[_expect(here, peak, total), _expect(*PAPER_MACHINE, total)],
     )
-
-
-def _meta_batch(tokens: int) -> TensorBatch:
-    """Return a batch of the given number of padded tokens without any content."""
-    rows = max(1, tokens // SENTENCE)
-    ids = torch.zeros(rows, SENTENCE, dtype=torch.long, device="meta")
-    lengths = torch.zeros(rows, dtype=torch.long, device="meta")
-    real = torch.zeros(rows * SENTENCE, dtype=torch.long, device="meta")
-    return TensorBatch(Tokens(ids, lengths), ids, ids, real)
 
 
 @contextmanager

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from manyheads.config.data import CorpusSettings
+from manyheads.config.corpora import CorpusSettings
 from manyheads.config.messages import build
-from manyheads.config.recipe import AnyRecipe, build_recipe, load_any_recipe, merged, parse_change, recipe_values
-from manyheads.config.schema import Recipe
+from manyheads.config.reading import build_recipe, load_recipe, merged, of_task, parse_change, recipe_values
+from manyheads.config.recipe import RecipeBase
+from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.config.values import LONGEST_NAME, plain_name
 from manyheads.data.text.corpora import open_corpus
 from manyheads.data.text.files import resolve
@@ -69,7 +70,7 @@ TUNED = "-tuned"  # behind the name of the run that another goes on from
 
 def recipe_for_files(
     train: Mapping[str, Any], *, valid: Mapping[str, Any] | None = None, changes: Iterable[str] = ()
-) -> Recipe:
+) -> TranslationRecipe:
     """Choose a recipe for files, given as a corpus of a recipe has them: source and target, or pairs.
 
     Without validation files, some pairs are cut off for it.
@@ -79,18 +80,18 @@ def recipe_for_files(
     return recipe_for_data({"name": plain_name(name), "data": data}, changes=changes)
 
 
-def recipe_left_open(path: Path, changes: Iterable[str] = ()) -> Recipe | None:
+def recipe_left_open(path: Path, changes: Iterable[str] = ()) -> TranslationRecipe | None:
     """Read a recipe that has data, but neither tokenizer nor model nor training, and choose these; None for others."""
     values, changes = recipe_values(path), list(changes)
     if {"tokenizer", "model", "training", "start_from"} & set(values) or values.get("task", TRANSLATION) != TRANSLATION:
         return None
-    load_any_recipe(path, changes)  # a mistake is told with its line
+    load_recipe(path, changes)  # a mistake is told with its line
     return recipe_for_data(values, changes=changes)
 
 
-def recipe_for_data(values: Mapping[str, Any], *, changes: Iterable[str] = ()) -> Recipe:
+def recipe_for_data(values: Mapping[str, Any], *, changes: Iterable[str] = ()) -> TranslationRecipe:
     """Return a recipe of values that have data, with everything else chosen by how much there is to learn from."""
-    given = build_recipe(values).data
+    given = of_task(TranslationRecipe, build_recipe(values)).data
     corpus = _measure(given.corpora)
     size = next(one for one in SIZES if corpus.pairs <= one.pairs)
     steps = max(200, round(size.epochs * corpus.characters / CHARACTERS_PER_TOKEN / size.batch_tokens))
@@ -123,12 +124,12 @@ def recipe_for_fine_tuning(
     to: str | None = None,
     valid: Mapping[str, Any] | None = None,
     changes: Iterable[str] = (),
-) -> Recipe:
+) -> TranslationRecipe:
     """Choose a recipe that goes on from another run's model with files: a low rate, for not too long.
 
     `to` is the language of the target, for a model that has to be told.
     """
-    learned = base.recipe()
+    learned = base.recipe_for(TranslationRecipe)
     if learned.data.directions and to not in {target for _, target in learned.data.directions}:
         raise ManyheadsError(
             f"{base.path} translates into {', '.join(dict.fromkeys(target for _, target in learned.data.directions))}; "
@@ -164,12 +165,12 @@ def recipe_for_fine_tuning(
     return _built(values, changes)
 
 
-def same_files(one: AnyRecipe, other: AnyRecipe) -> bool:
+def same_files(one: RecipeBase, other: RecipeBase) -> bool:
     """Whether two recipes learn from the same files, and start from the same run, however their paths are written."""
-    return isinstance(one, Recipe) and isinstance(other, Recipe) and _files(one) == _files(other)
+    return isinstance(one, TranslationRecipe) and isinstance(other, TranslationRecipe) and _files(one) == _files(other)
 
 
-def _files(recipe: Recipe) -> list[object]:
+def _files(recipe: TranslationRecipe) -> list[object]:
     """Return everything that a recipe for files was chosen for."""
 
     def place(path: str | None) -> Path | None:
@@ -197,11 +198,11 @@ def _held_out(corpus: Measured) -> dict[str, int]:
     return {"held_out": max(1, min(1000, corpus.first // 20))}
 
 
-def _built(values: dict[str, Any], changes: Iterable[str]) -> Recipe:
+def _built(values: dict[str, Any], changes: Iterable[str]) -> TranslationRecipe:
     """Return the recipe with a user's changes."""
     for change in changes:
         values = merged(values, parse_change(change))
-    return build_recipe(values)
+    return of_task(TranslationRecipe, build_recipe(values))
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import torch
 
 from manyheads.attention.mechanism import Mechanism
-from manyheads.runs.loading import fill_parameters, parameter_arrays, whole
+from manyheads.runs.loading import fill_model, model_arrays, whole, whole_arrays
 from manyheads.runs.weights import Arrays
-from manyheads.training.assignment import Assignment
+from manyheads.tasks.interface import Task
 from manyheads.training.machine.distributed import World
 from manyheads.training.machine.precision import choose_precision
 from manyheads.training.optimisation.moving_average import MovingAverage
@@ -50,14 +50,14 @@ def step_seed(seed: int, step: int, rank: int = 0) -> int:
 class Learner:
     """A model that learns, together with the other processes' copies or shares of it."""
 
-    def __init__(self, assignment: Assignment, model: torch.nn.Module, world: World) -> None:
-        self.model, self.recipe, self.world = model, assignment.recipe, world
-        self._width = assignment.width
+    def __init__(self, task: Task[Any, Any], model: torch.nn.Module, world: World) -> None:
+        self.model, self.recipe, self.world = model, task.recipe, world
+        self._width = task.config.model.width
         self._mechanisms = [part for part in model.modules() if isinstance(part, Mechanism)]
         settings = self.recipe.training
         self.precision = choose_precision(settings, world.device)
         self.precision.settle()
-        self.objective = assignment.objective(model)
+        self.objective = task.objective(model)
         if self.precision.compiled:
             self.objective.compile_stacks()
         self._together: torch.nn.Module = self.objective
@@ -115,15 +115,17 @@ class Learner:
         """Return a copy of everything that was learned; every process must ask for it."""
         average = None if self.average is None else _copies(self.average.arrays())
         moments = optimiser_arrays(self.model, self.optimiser)
-        return Snapshot(_copies(parameter_arrays(self.model)), _copies(moments), average)
+        carried = {name: self.world.sum(one) for name, one in self.objective.carried().items()}
+        return Snapshot(_copies(model_arrays(self.model)), _copies(moments), average, _copies(whole_arrays(carried)))
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Go back to what a checkpoint holds."""
         where, saved = str(checkpoint.folder), checkpoint.snapshot
-        fill_parameters(self.model, saved.model, where=where)
+        fill_model(self.model, saved.model, where=where)
         restore_optimiser(self.model, self.optimiser, saved.optimiser, step=checkpoint.progress.step, where=where)
         if self.average is not None:  # one that was only now asked for begins with the weights as they are
             self.average.restore(saved.published, where=where)
+        self.objective.restore({name: torch.from_numpy(one) for name, one in saved.carried.items()})
 
 
 def _copies(arrays: Arrays) -> Arrays:

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from manyheads.training.assignment import Endless
+from manyheads.tasks.interface import Batches
 
 
 class Lookahead:
     """Hands out batches, and prepares those that come next in a thread."""
 
-    def __init__(self, batches_at: Callable[[int], Endless]) -> None:
+    def __init__(self, batches_at: Callable[[int], Batches[Any]]) -> None:
         """Hand out the batches that `batches_at` names for a step."""
         self._batches_at = batches_at
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="batches")

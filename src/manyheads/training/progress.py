@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
 from manyheads.metrics.scores import Score
-from manyheads.training.validation import Findings
+from manyheads.tasks.interface import Validation
 
 FIRST_NEWS = 5.0  # seconds of training after which something is shown at the latest
 
@@ -73,13 +73,13 @@ class Reporter:
             self.note(f"step {step:,} of {self._steps:,} · {facts}")
         self._begun = None
 
-    def validated(self, step: int, steps: int, findings: Findings, *, facts: str, best: bool) -> None:
+    def validated(self, step: int, steps: int, validation: Validation, *, facts: str, best: bool) -> None:
         """Show scores and samples."""
-        scores = " · ".join(_named(score) for score in (findings.score, *findings.others))
+        scores = " · ".join(_named(score) for score in (validation.score, *validation.others))
         star = " · best so far" if best else ""
         self._begun = None
         self.note(f"step {step:,} of {steps:,} · {scores}{star} · {facts}")
-        for sample in findings.samples:
+        for sample in validation.samples:
             self.note(f"    {sample.source}\n  → {sample.output}\n  = {sample.reference}")
 
     def __enter__(self) -> Self:

@@ -14,15 +14,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 
 from manyheads.errors import ManyheadsError
 from manyheads.processor import usable_cores
 from manyheads.runs.card import versions
-from manyheads.runs.loading import fill_parameters
-from manyheads.training.assignment import Assignment
+from manyheads.runs.loading import fill_model
+from manyheads.tasks.interface import Task, Validation
 from manyheads.training.learner import Learner, NotFiniteError, Update
 from manyheads.training.lookahead import Lookahead
 from manyheads.training.machine.distributed import World, is_lost_peer
@@ -40,7 +40,6 @@ from manyheads.training.state.checkpoint import (
 )
 from manyheads.training.state.journal import Journal
 from manyheads.training.state.publishing import Publisher
-from manyheads.training.validation import Findings
 
 Outcome = Literal["finished", "stopped early", "interrupted", "out of time", "nothing to do"]
 
@@ -63,26 +62,26 @@ class Trainer:
 
     def __init__(
         self,
-        preparation: Assignment,
+        task: Task[Any, Any],
         *,
         device: torch.device,
         reporter: Reporter,
         max_minutes: float | None = None,
         world: World | None = None,
     ) -> None:
-        self.preparation = preparation
-        self.recipe, self.run = preparation.recipe, preparation.run
+        self.task = task
+        self.recipe, self.run = task.recipe, task.run
         self.world = world or World(device=torch.device(device))
         self.reporter = reporter
         self._deadline = None if max_minutes is None else time.monotonic() + 60 * max_minutes
-        self._interrupted = self._mourning = False
-        self.model = preparation.fresh_model(device=self.world.device, tell=reporter.note)
+        self._interrupted = self._peer_lost = False
+        self.model = task.new_model(device=self.world.device, tell=reporter.note)
         parameters = sum(parameter.numel() for parameter in self.model.parameters())
-        self.learner = Learner(preparation, self.model, self.world)
+        self.learner = Learner(task, self.model, self.world)
         self.progress = Progress(versions=self._surroundings())
-        self.judged = self._judged()
-        self.validator = preparation.validator(self.judged)
-        self.publisher = Publisher(preparation, parameters=parameters)
+        self.measured = self._measured_model()
+        self.validator = task.validator(self.measured)
+        self.publisher = Publisher(task, parameters=parameters)
         self._saving = Background("checkpoints")
 
     def _surroundings(self) -> dict[str, str]:
@@ -94,12 +93,12 @@ class Trainer:
         }
         return {**versions(), **machine}
 
-    def _judged(self) -> torch.nn.Module:
+    def _measured_model(self) -> torch.nn.Module:
         """Return the model that is measured: the one that learns, or one beside it that gets the weights to publish."""
         learns_alone = self.world.size == 1 and self.learner.average is None
         if learns_alone or not self.world.is_main:
             return self.model
-        return self.preparation.bare_model().to(self.world.device)
+        return self.task.same_model().to(self.world.device)
 
     def train(self) -> Outcome:
         """Go on from the newest checkpoint, or start, and train."""
@@ -115,7 +114,7 @@ class Trainer:
             self.reporter.note(f"Already at {reason}: nothing to do.")
             return "nothing to do"
         journal = Journal(self.run, step=step) if self.world.is_main else None
-        lookahead = Lookahead(self.preparation.batches_at)
+        lookahead = Lookahead(self.task.batches_at)
         try:
             with self.reporter, self._signals():
                 self.reporter.note(f"Computing in {self.learner.precision.sentence()}")
@@ -135,15 +134,15 @@ class Trainer:
             return self._loop(journal, lookahead)
         except RuntimeError as error:
             if self.world.size > 1 and is_lost_peer(error):
-                # torchrun is about to end this process too; let it finish its sentence.
+                # torchrun is about to end this process too; let it print its message first.
                 signal.signal(signal.SIGTERM, signal.SIG_IGN)
-                self._mourning = True
+                self._peer_lost = True
                 raise self._lost_peer() from error
             raise
 
     def _loop(self, journal: Journal | None, lookahead: Lookahead) -> Outcome:
         """Take updates, with validations and checkpoints between them, until there is a reason to stop."""
-        settings, validation = self.recipe.training, self.recipe.validation
+        settings, every = self.recipe.training, self.recipe.validation.every
         watch = Stopwatch(peak=self.learner.precision.peak())
         self.learner.objective.train()
         while self.progress.step < settings.steps:
@@ -156,7 +155,7 @@ class Trainer:
             if journal is not None and (step % settings.log_every == 0 or self.reporter.is_overdue):
                 self.reporter.update(step, f"rate {update.rate:.1e} · {self._facts(watch)}")
             last = step == settings.steps
-            if last or step % validation.every == 0:
+            if last or step % every == 0:
                 with watch.paused():
                     self._measure(journal, watch)
             elif step % settings.checkpoint_every == 0:
@@ -175,22 +174,20 @@ class Trainer:
             raise self._not_finite(error) from None
         self.progress.step += 1
         self.progress.batches += self.recipe.training.accumulate * self.world.size
-        return update, sum(map(self.preparation.flops, batches))
+        return update, sum(map(self.learner.objective.flops, batches))
 
     def _shares(self) -> tuple[range, range]:
         """Return which batches of the run this process takes for the next update, and for the one after."""
         world, count = self.world, self.recipe.training.accumulate * self.world.size
-        first = self.progress.batches
+        first = self.task.first_batch(self.progress.step, self.progress.batches)
         now = range(first + world.rank, first + count, world.size)
         return now, range(now.start + count, now.stop + count, world.size)
 
     def _not_finite(self, error: NotFiniteError) -> ManyheadsError:
         """Return the error for a loss or gradient that is no number, naming the batch; it was not learned from."""
-        batch = error.batch
-        text = self.preparation.first_text(batch)[:80]
         return ManyheadsError(
             f"the loss is no longer a number (loss {error.loss}) at step {self.progress.step + 1:,}, "
-            f"in a batch of {len(batch.pairs)} pairs whose first source is {text!r}.",
+            f"in {self.task.describe(error.batch)}.",
             where=str(self.run.path),
             cure="The checkpoints before it are kept. Lower training.schedule.rate, lengthen training.schedule.warmup, "
             "or set training.clip_norm: 1.0",
@@ -213,23 +210,23 @@ class Trainer:
         """Measure the model, remember whether it is the best so far, say so, and save it."""
         snapshot = self.learner.snapshot()
         if journal is not None:
-            findings = self._findings(snapshot)
-            best = findings.score.better_than(self.progress.best_score)
+            validation = self._validate(snapshot)
+            best = validation.score.better_than(self.progress.best_score)
             if best:
-                self.progress.best_step, self.progress.best_score = self.progress.step, findings.score.value
-            self.progress.scores[str(self.progress.step)] = findings.score.value
+                self.progress.best_step, self.progress.best_score = self.progress.step, validation.score.value
+            self.progress.scores[str(self.progress.step)] = validation.score.value
             self.progress.without_improvement = 0 if best else self.progress.without_improvement + 1
-            journal.add({"step": self.progress.step, "kind": "validation", **findings.numbers()})
+            journal.add({"step": self.progress.step, "kind": "validation", **validation.numbers()})
             steps = self.recipe.training.steps
-            self.reporter.validated(self.progress.step, steps, findings, facts=self._facts(watch), best=best)
+            self.reporter.validated(self.progress.step, steps, validation, facts=self._facts(watch), best=best)
             if best:
-                self.publisher.card(findings, step=self.progress.step)
+                self.publisher.card(validation, step=self.progress.step)
         self._save(snapshot)
 
-    def _findings(self, snapshot: Snapshot) -> Findings:
+    def _validate(self, snapshot: Snapshot) -> Validation:
         """Measure the weights that would be published."""
-        if self.judged is not self.model:
-            fill_parameters(self.judged, snapshot.published, where=str(self.run.path))
+        if self.measured is not self.model:
+            fill_model(self.measured, snapshot.published, where=str(self.run.path))
         return self.validator.run()
 
     def _facts(self, watch: Stopwatch) -> str:
@@ -280,7 +277,7 @@ class Trainer:
             self._publish_final()
             early = " (no improvement any more)" if outcome == "stopped early" else ""
             self.reporter.note(f"Finished at step {step:,}{early}.")
-        self.reporter.note(f"The model is in {path}; try: {self.preparation.try_it}")
+        self.reporter.note(f"The model is in {path}; try: {self.task.command}")
 
     def _save_last(self, outcome: Outcome) -> None:
         """Save the state of this moment, and see to it that there is a model."""
@@ -302,30 +299,30 @@ class Trainer:
         mean = mean_of_checkpoints(self.run.checkpoints, steps, tell=self.reporter.note)
         if mean is None:
             return
-        fill_parameters(self.judged, mean.weights, where=str(self.run.checkpoints))
-        findings = self.validator.run()
-        better = findings.score.better_than(self.progress.best_score)
+        fill_model(self.measured, mean.weights, where=str(self.run.checkpoints))
+        validation = self.validator.run()
+        better = validation.score.better_than(self.progress.best_score)
         verdict = "better than the best of them, so it is the model" if better else "no better than the best of them"
         self.reporter.note(
-            f"The mean of {len(mean.steps)} checkpoints (from step {mean.steps[0]:,}): {findings.score}, {verdict}."
+            f"The mean of {len(mean.steps)} checkpoints (from step {mean.steps[0]:,}): {validation.score}, {verdict}."
         )
         if better:
             self.publisher.weights(mean.weights)
-            self.publisher.card(findings, step=self.progress.step)
+            self.publisher.card(validation, step=self.progress.step)
 
     def _publish_latest(self, snapshot: Snapshot) -> None:
         """Make the weights of this moment the run's model if they are the best; training itself takes no notice."""
-        findings = self._findings(snapshot)
+        validation = self._validate(snapshot)
         self.reporter.validated(
             self.progress.step,
             self.recipe.training.steps,
-            findings,
+            validation,
             facts="at the end of the time",
             best=False,
         )
-        if findings.score.better_than(self.progress.best_score) or not self.publisher.has_model:
+        if validation.score.better_than(self.progress.best_score) or not self.publisher.has_model:
             self.publisher.weights(snapshot.published)
-            self.publisher.card(findings, step=self.progress.step)
+            self.publisher.card(validation, step=self.progress.step)
 
     def _reason_to_stop(self) -> Outcome | None:
         """Return why training should stop after this step, the same for all processes, or nothing."""
@@ -341,14 +338,14 @@ class Trainer:
     def _out_of_patience(self) -> bool:
         """Whether as many validations as the patience allows brought nothing better."""
         patience = self.recipe.validation.patience
-        return patience > 0 and self.progress.without_improvement >= patience
+        return bool(patience > 0 and self.progress.without_improvement >= patience)
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
         """Let Ctrl-C and SIGTERM end training after the current update; a second Ctrl-C ends it at once."""
 
         def stop(number: int, frame: FrameType | None) -> None:
-            """Remember that somebody asked."""
+            """Remember the request."""
             if self._interrupted and number == signal.SIGINT:
                 raise KeyboardInterrupt
             self._interrupted = True
@@ -359,5 +356,5 @@ class Trainer:
             yield
         finally:
             for one, handler in before.items():
-                if not self._mourning:
+                if not self._peer_lost:
                     signal.signal(one, handler)

@@ -1,7 +1,7 @@
-"""Batches for models that read: rows of tokens, and what is to be found out about them.
+"""Batches of examples for models that read: rows of tokens, and what is to be found out about them.
 
-Which examples make batch *i* is decided as for translation (`batching`): by length, shuffled by the seed, seekable.
-What a language model must guess is drawn here, by the seed and *i* alone, so that every epoch hides other tokens.
+Which examples make batch *i* is the order of lengths (`order`). The tokens that a masked language model has to predict
+are drawn here, by the seed and *i* alone, so that every epoch hides others.
 """
 
 from __future__ import annotations
@@ -13,10 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from manyheads.config.bert import MaskingSettings
-from manyheads.data.batches.mixture import Mixture
-from manyheads.data.batches.pairs import Batches, SpecialTokens
-from manyheads.data.batches.store import Side, Tally
+from manyheads.config.tasks.masked_words import MaskingSettings
+from manyheads.data.batches.order import LengthOrder
 from manyheads.data.text.records import Example
 from manyheads.data.tokens.wordpiece import MASK, Rectangles, Row, WordPiece
 from manyheads.errors import ManyheadsError
@@ -24,7 +22,7 @@ from manyheads.errors import ManyheadsError
 NOTHING = -1  # a target that is not to be predicted
 
 
-class BertBatch(NamedTuple):
+class ExampleBatch(NamedTuple):
     """What the model reads, [B, S] each, and what it should find.
 
     `targets` is [B] (labels), [B, 2] (first and last token of an answer) or [B, S] (tokens, −1 where none is wanted).
@@ -37,8 +35,8 @@ class BertBatch(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Task:
-    """Rows with what is to be found in each: a label, a first and last token, or nothing yet."""
+class LabelledRows:
+    """Examples as rows of tokens, each with its target: a label, a first and last token, or nothing yet."""
 
     examples: list[Example]
     rows: list[Row]
@@ -51,24 +49,24 @@ class Task:
 
 def labelled(
     examples: Sequence[Example], tokenizer: WordPiece, labels: Sequence[str], *, longest: int, where: str
-) -> Task:
-    """Return examples as rows with the numbers of their labels; labels that nobody knows are all named."""
+) -> LabelledRows:
+    """Return examples as rows with the numbers of their labels; unknown labels are an error that names them all."""
     unknown = sorted({one.answer for one in examples} - set(labels))
     if unknown:
         raise ManyheadsError(f"these labels do not occur in training: {', '.join(unknown)}.", where=where)
     rows = tokenizer.encode([one.given for one in examples], longest=longest)
     numbers = {label: number for number, label in enumerate(labels)}
-    return Task(list(examples), rows, np.array([numbers[one.answer] for one in examples]))
+    return LabelledRows(list(examples), rows, np.array([numbers[one.answer] for one in examples]))
 
 
-def located(examples: Sequence[Example], tokenizer: WordPiece, *, longest: int, where: str) -> Task:
+def located(examples: Sequence[Example], tokenizer: WordPiece, *, longest: int, where: str) -> LabelledRows:
     """Return questions as rows with the first and last token of the answer; without those whose answer was cut off."""
     rows = tokenizer.encode([one.given for one in examples], longest=longest)
     spans = [token_span(row, one) for row, one in zip(rows, examples, strict=True)]
     kept = [number for number, span in enumerate(spans) if span is not None]
     if not kept:
         raise ManyheadsError("no answer is left.", where=where, cure="Raise data.max_length.")
-    return Task(
+    return LabelledRows(
         [examples[i] for i in kept],
         [rows[i] for i in kept],
         np.array([spans[i] for i in kept]),
@@ -90,49 +88,50 @@ def token_span(row: Row, example: Example) -> tuple[int, int] | None:
     return inside[0], inside[-1]
 
 
-def unlabelled(examples: Sequence[Example], tokenizer: WordPiece, *, longest: int) -> Task:
+def unlabelled(examples: Sequence[Example], tokenizer: WordPiece, *, longest: int) -> LabelledRows:
     """Return texts as rows in which tokens will be hidden."""
     rows = tokenizer.encode([one.given for one in examples], longest=longest)
-    return Task(list(examples), rows, np.full(len(rows), NOTHING))
+    return LabelledRows(list(examples), rows, np.full(len(rows), NOTHING))
 
 
-Layout = Callable[[NDArray[np.int64], int], BertBatch]
+Layout = Callable[[NDArray[np.int64], int], ExampleBatch]
+"""From the indices [B] of a batch and its number to its arrays."""
 
 
-class BertBatches:
-    """The endless sequence of a run's batches; `batches[i]` is the same whenever it is asked for."""
+class ExampleBatches:
+    """The endless sequence of a run's batches; `batches[i]` is always the same."""
 
-    def __init__(self, task: Task, layout: Layout, *, tokens: int, seed: int) -> None:
-        store = Mixture([_Lengths(task.rows)], [1.0])
-        self._order = Batches(store, tokens=tokens, seed=seed, special=SpecialTokens(pad=0, start=0))
+    def __init__(self, rows: LabelledRows, layout: Layout, *, tokens: int, seed: int) -> None:
+        lengths = np.array([len(row) for row in rows.rows], dtype=np.int32)
+        self._order = LengthOrder(lengths, np.ones_like(lengths), tokens=tokens, seed=seed)
         self._layout = layout
 
     @property
     def per_epoch(self) -> int:
-        """How many batches make an epoch."""
+        """The number of batches of an epoch."""
         return self._order.per_epoch
 
-    def __getitem__(self, index: int) -> BertBatch:
+    def __getitem__(self, index: int) -> ExampleBatch:
         """Return batch `index` of the run, counted from 0 through all epochs."""
-        return self._layout(self._order[index].pairs, index)
+        return self._layout(self._order[index], index)
 
 
-def plain_layout(task: Task, tokenizer: WordPiece) -> Layout:
-    """Return how to lay out examples whose targets are known."""
+def plain_layout(labelled: LabelledRows, tokenizer: WordPiece) -> Layout:
+    """Return the layout of examples whose targets are known."""
 
-    def lay_out(numbers: NDArray[np.int64], index: int) -> BertBatch:
+    def lay_out(numbers: NDArray[np.int64], index: int) -> ExampleBatch:
         """Lay the examples [B] out."""
-        return BertBatch(tokenizer.lay_out([task.rows[i] for i in numbers]), task.targets[numbers], numbers)
+        return ExampleBatch(tokenizer.lay_out([labelled.rows[i] for i in numbers]), labelled.targets[numbers], numbers)
 
     return lay_out
 
 
-def masked_layout(task: Task, tokenizer: WordPiece, settings: MaskingSettings, *, seed: int) -> Layout:
-    """Return how to lay out texts in which tokens are hidden, others in every batch."""
+def masked_layout(labelled: LabelledRows, tokenizer: WordPiece, settings: MaskingSettings, *, seed: int) -> Layout:
+    """Return the layout of texts in which tokens are hidden, others in every batch."""
 
-    def lay_out(numbers: NDArray[np.int64], index: int) -> BertBatch:
+    def lay_out(numbers: NDArray[np.int64], index: int) -> ExampleBatch:
         """Lay the texts [B] out as batch `index`."""
-        rows = [task.rows[i] for i in numbers]
+        rows = [labelled.rows[i] for i in numbers]
         inputs = tokenizer.lay_out(rows)
         special = np.ones(inputs.input_ids.shape, dtype=bool)
         for place, row in enumerate(rows):
@@ -141,7 +140,7 @@ def masked_layout(task: Task, tokenizer: WordPiece, settings: MaskingSettings, *
         hidden, targets = mask_tokens(
             inputs.input_ids, special, settings, random, mask=tokenizer.special[MASK], vocabulary=len(tokenizer)
         )
-        return BertBatch(inputs._replace(input_ids=hidden), targets, numbers)
+        return ExampleBatch(inputs._replace(input_ids=hidden), targets, numbers)
 
     return lay_out
 
@@ -169,28 +168,3 @@ def mask_tokens(
     hidden = np.where(chosen & (fate < settings.masked), mask, ids)
     replaced = chosen & (fate >= settings.masked) & (fate < settings.masked + settings.random)
     return np.where(replaced, anything, hidden), np.where(chosen, ids, NOTHING)
-
-
-class _Lengths:
-    """Rows as `batching` sees them: their lengths, and nothing that they should become."""
-
-    def __init__(self, rows: Sequence[Row]) -> None:
-        self._lengths = np.array([len(row) for row in rows], dtype=np.int32)
-        self.tally = Tally(pairs=len(rows))
-
-    def __len__(self) -> int:
-        return len(self._lengths)
-
-    def lengths(self, side: Side) -> NDArray[np.int32]:
-        """Return how many tokens each row has; the other side has one."""
-        return self._lengths if side == "source" else np.ones_like(self._lengths)
-
-    def tokens(self, side: Side) -> int:
-        """Return how many tokens a side has in all."""
-        return int(self.lengths(side).sum())
-
-    def rows(
-        self, side: Side, indices: NDArray[np.int64], *, padding: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return one token for each: what is really in a row is laid out by whoever asked for the batch."""
-        return np.full((len(indices), 1), padding), np.ones(len(indices), dtype=np.int64)

@@ -23,7 +23,7 @@ from typing import BinaryIO, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from manyheads.config.data import DataSettings
+from manyheads.config.corpora import DataSettings
 from manyheads.data.text.corpora import Corpus
 from manyheads.data.text.records import Pair
 from manyheads.data.tokens.tokenizers import END, Tokenizers

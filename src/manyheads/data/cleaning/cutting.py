@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from manyheads.config.corpora import CorpusSettings
 from manyheads.config.cut import CleaningSettings, CutCorpusSettings, CutSettings
-from manyheads.config.data import CorpusSettings
 from manyheads.data.cleaning.checking import KINDS, Checker, Limits
 from manyheads.data.cleaning.faults.balance import usual_ratio
 from manyheads.data.cleaning.faults.repetition import Repetitions

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from manyheads.config.data import TokenizerSettings
+from manyheads.config.corpora import TokenizerSettings
 from manyheads.data.lexicons.lexicon import UNSPACED, words_of
 from manyheads.data.text.records import Pair
 from manyheads.data.tokens.tokenizers import SPACE, train_tokenizer

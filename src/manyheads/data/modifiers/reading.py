@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from manyheads.config.data import CorpusSettings
+from manyheads.config.corpora import CorpusSettings
 from manyheads.config.modify import ModifySettings
 from manyheads.data.batches.rectangles import Rectangle, rectangle, unpadded
 from manyheads.data.lexicons.lexicon import Lexicon

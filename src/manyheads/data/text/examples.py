@@ -18,7 +18,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, Protocol
 
-from manyheads.config.bert import BertTask, ExamplesSettings
+from manyheads.config.tasks.reading import ExamplesSettings, ReadingTaskName
 from manyheads.data.generated.drawing import Split
 from manyheads.data.generated.kinds import Kinds
 from manyheads.data.generated.listops import ListOps
@@ -29,7 +29,7 @@ from manyheads.data.text.records import Example
 from manyheads.errors import ManyheadsError, did_you_mean
 
 _TASKS = {kind.name: kind for kind in (Kinds, ListOps, Whereabouts)}
-_MADE_FOR: dict[str, BertTask] = {
+_MADE_FOR: dict[str, ReadingTaskName] = {
     "kinds": "classification",
     "listops": "classification",
     "whereabouts": "question_answering",
@@ -43,7 +43,7 @@ class ExampleTask(Protocol):
         """Return `count` examples of the split; the same arguments give the same examples everywhere."""
 
 
-def read_examples(settings: ExamplesSettings, task: BertTask, *, split: Split) -> list[Example]:
+def read_examples(settings: ExamplesSettings, task: ReadingTaskName, *, split: Split) -> list[Example]:
     """Return all examples that the settings describe; `split` matters to generated tasks alone."""
     if settings.task is not None:
         return list(_generated(settings, task).examples(split, count=settings.count, seed=settings.seed))
@@ -66,7 +66,7 @@ def origin_of(settings: ExamplesSettings, *, split: Split) -> str:
     return f"{settings.task} task, {settings.count:,} {split} examples, seed {settings.seed}"
 
 
-def _generated(settings: ExamplesSettings, task: BertTask) -> ExampleTask:
+def _generated(settings: ExamplesSettings, task: ReadingTaskName) -> ExampleTask:
     """Return the generated task that the settings name."""
     name = str(settings.task)
     if name not in _TASKS:
@@ -81,7 +81,7 @@ def _generated(settings: ExamplesSettings, task: BertTask) -> ExampleTask:
     return build(**settings.options)
 
 
-def _read(file: Path, line: str, task: BertTask, where: str) -> Example:
+def _read(file: Path, line: str, task: ReadingTaskName, where: str) -> Example:
     """Return the example on one line."""
     is_json = ".jsonl" in file.suffixes
     if task == "question_answering":
@@ -105,7 +105,7 @@ def _columns(line: str, where: str) -> Example:
     return Example(columns[0], columns[-1].strip(), columns[1] if len(columns) == 3 else None)
 
 
-def _labelled(values: dict[str, Any], task: BertTask, where: str) -> Example:
+def _labelled(values: dict[str, Any], task: ReadingTaskName, where: str) -> Example:
     """Return what a JSON object says about a text or a pair."""
     if task == "masked_language_model":
         return Example(_text(values, "text", where))

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from manyheads.config.data import TokenizerKind, TokenizerSettings
+from manyheads.config.corpora import TokenizerKind, TokenizerSettings
 from manyheads.data.batches.store import Side
 from manyheads.data.tokens.tokenizers import END, SPACE, UNKNOWN, Tokenizer, Tokenizers
 

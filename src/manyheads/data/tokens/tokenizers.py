@@ -18,7 +18,7 @@ from typing import Any
 
 import sentencepiece
 
-from manyheads.config.data import TokenizerKind, TokenizerSettings
+from manyheads.config.corpora import TokenizerKind, TokenizerSettings
 from manyheads.config.symbols import SYMBOLS
 from manyheads.data.text.records import Pair
 from manyheads.data.tokens.sentencepiece_model import without_rules_files
@@ -30,7 +30,7 @@ BEYOND = "<beyond>"  # in imported models: pieces after this one help to cut a t
 DEFAULT_VOCABULARY = 8000  # or as many pieces as a small corpus allows
 TRAINING_PAIRS = 1_000_000  # more than this teaches a tokenizer nothing new, and takes memory
 
-_MODEL_TYPES = {"bpe": "bpe", "unigram": "unigram", "characters": "char", "symbols": "word"}
+MODEL_TYPES = {"bpe": "bpe", "unigram": "unigram", "characters": "char", "symbols": "word"}
 
 
 class Tokenizer:
@@ -194,7 +194,7 @@ def train_tokenizer(
             sentencepiece.SentencePieceTrainer.train(
                 sentence_iterator=iter(texts),
                 model_writer=model,
-                model_type=_MODEL_TYPES[kind],
+                model_type=MODEL_TYPES[kind],
                 vocab_size=vocabulary or DEFAULT_VOCABULARY,
                 # Characters and symbols: every one that occurs, unless a number was asked for.
                 use_all_vocab=not subwords and vocabulary is None,
@@ -212,7 +212,7 @@ def train_tokenizer(
                 **normalisation,
             )
         except (RuntimeError, OSError) as error:
-            raise _explain(str(error), vocabulary) from None
+            raise explain(str(error), vocabulary) from None
     tokenizer = Tokenizer(without_rules_files(model.getvalue()))
     for tag in tags:
         if len(tokenizer.encode(tag)) != 1:
@@ -249,7 +249,7 @@ def tag_piece(tag: str) -> str:
     return f"{SPACE}{tag}"
 
 
-def _explain(message: str, vocabulary: int | None) -> ManyheadsError:
+def explain(message: str, vocabulary: int | None) -> ManyheadsError:
     """Turn SentencePiece's complaint into a sentence with a cure."""
     allowed = re.search(r"value <= (\d+)", message)
     if allowed:

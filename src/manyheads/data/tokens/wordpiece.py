@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from manyheads.config.data import TokenizerSettings
+from manyheads.config.corpora import TokenizerSettings
 from manyheads.data.tokens.tokenizers import SPACE, train_tokenizer
 from manyheads.errors import ManyheadsError
 

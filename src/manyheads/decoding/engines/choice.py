@@ -8,6 +8,7 @@ from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from manyheads.config.tasks.translation import TranslationConfig
 from manyheads.decoding.options import TranslationOptions
 from manyheads.decoding.search.hypothesis import Hypothesis
 from manyheads.errors import ManyheadsError, did_you_mean
@@ -119,12 +120,12 @@ class Chooser:
         """The keys of the model's settings that CTranslate2 cannot hold."""
         from manyheads.exchange.ctranslate2 import obstacles
 
-        return obstacles(self._run.config())
+        return obstacles(self._run.config_for(TranslationConfig))
 
     @cached_property
     def _run_vocabulary(self) -> int:
         """The number of target pieces."""
-        return self._run.config().target_vocabulary
+        return self._run.config_for(TranslationConfig).target_vocabulary
 
 
 def _has_graphics_card(device: str) -> bool:
@@ -141,6 +142,7 @@ def torch_engine(run: RunFolder, device: str, precision: Precision = "float32") 
     from manyheads.decoding.engines.int8 import Int8Linear
     from manyheads.decoding.engines.packing import PackedLinear, can_pack, with_linears
     from manyheads.decoding.engines.torch import TorchEngine
+    from manyheads.models.interface import SequenceToSequence
     from manyheads.runs.loading import choose_device, load_model
 
     if precision == "int16":
@@ -150,9 +152,9 @@ def torch_engine(run: RunFolder, device: str, precision: Precision = "float32") 
         raise ManyheadsError(
             f"the torch engine has int8 on processors only, not on {place}.", where="--precision", cure="Leave it out."
         )
-    model = load_model(run, device=place)
+    model = load_model(SequenceToSequence, run, device=place)
     if precision == "int8":
         model = with_linears(model, Int8Linear)
     elif place.type == "cpu" and can_pack():
         model = with_linears(model, PackedLinear)
-    return TorchEngine(model, run.config())
+    return TorchEngine(model, run.config_for(TranslationConfig))

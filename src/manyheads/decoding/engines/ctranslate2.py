@@ -21,9 +21,10 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import ctranslate2
 
+from manyheads.config.tasks.translation import TranslationConfig
 from manyheads.decoding.engines.shortlist import Shortlist
 from manyheads.decoding.options import TranslationOptions
-from manyheads.decoding.search.hypothesis import Hypothesis, Special, make_hypothesis
+from manyheads.decoding.search.hypothesis import Hypothesis, make_hypothesis
 from manyheads.errors import ManyheadsError
 from manyheads.exchange.ctranslate2 import PORTABLE, WHOLE, Quantization, model_files
 from manyheads.exchange.tree import read_checked
@@ -54,8 +55,8 @@ class CTranslate2Engine:
     """Token ids in, hypotheses out."""
 
     def __init__(self, run: RunFolder, *, precision: Precision = "float32") -> None:
-        self.config = run.config()
-        self.special = Special(start=self.config.start, end=self.config.end, pad=self.config.pad)
+        self.config = run.config_for(TranslationConfig)
+        self.special = self.config.special
         self._run = run
         self._precision = _supported(precision)
         self._workers = usable_cores()
@@ -250,7 +251,7 @@ class CTranslate2Engine:
 
     def _reach(self, source: int, target: int) -> int:
         """See that there are positions for a source and a target of such lengths; return how far a target can go."""
-        settings = self.config.model.positions
+        settings = self.config.transformer.positions
         if settings.kind == "learned":
             if source > settings.maximum:
                 raise beyond_table(source, settings.maximum)

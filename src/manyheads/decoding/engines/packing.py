@@ -20,7 +20,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from manyheads.attention.multi_head import MultiHeadAttention
-from manyheads.models.interface import SequenceToSequence
+from manyheads.models.interface import AnySequenceToSequence
 
 MOST_ROWS = 128  # that packed weights are for
 MakeLinear = Callable[[Tensor, Tensor | None], nn.Module]
@@ -79,7 +79,7 @@ class PackedAttention(MultiHeadAttention):
         return projected
 
 
-def with_linears(model: SequenceToSequence, make_linear: MakeLinear) -> SequenceToSequence:
+def with_linears(model: AnySequenceToSequence, make_linear: MakeLinear) -> AnySequenceToSequence:
     """Replace the model's linear layers, those inside its attentions and its output layer by others."""
     for parent in list(model.modules()):
         for name, part in list(parent.named_children()):

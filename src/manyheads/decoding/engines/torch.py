@@ -9,16 +9,15 @@ from typing import TypeVar
 import torch
 
 from manyheads.attention.recording import record_attention
-from manyheads.config.schema import ModelConfig
+from manyheads.config.tasks.translation import TranslationConfig
 from manyheads.decoding.options import TranslationOptions
-from manyheads.decoding.search.beam import beam_search
 from manyheads.decoding.search.constraints import Constraints
-from manyheads.decoding.search.greedy import greedy_search
-from manyheads.decoding.search.hypothesis import Hypothesis, Special
+from manyheads.decoding.search.from_source import beam_from_source, greedy_from_source
+from manyheads.decoding.search.hypothesis import Hypothesis
 from manyheads.decoding.search.rescoring import token_log_probabilities
 from manyheads.decoding.search.sampling import Sampling, sampler
 from manyheads.errors import ManyheadsError
-from manyheads.models.interface import SequenceToSequence, Tokens
+from manyheads.models.interface import AnySequenceToSequence, Tokens
 
 SEARCHED_TOGETHER = 64  # sentences
 SCORED_TOGETHER = 64  # pairs
@@ -38,10 +37,10 @@ def in_batches(work: Callable[[list[int]], list[Result]], *, lengths: Sequence[i
 class TorchEngine:
     """Token ids in, hypotheses out."""
 
-    def __init__(self, model: SequenceToSequence, config: ModelConfig) -> None:
+    def __init__(self, model: AnySequenceToSequence, config: TranslationConfig) -> None:
         self.model = model
         self.config = config
-        self.special = Special(start=config.start, end=config.end, pad=config.pad)
+        self.special = config.special
 
     @property
     def device(self) -> torch.device:
@@ -84,7 +83,7 @@ class TorchEngine:
         if options.sample:
             return self._sample(source, limits, options, constraints)
         if options.beam == 1:
-            found = greedy_search(
+            found = greedy_from_source(
                 self.model,
                 source,
                 special=self.special,
@@ -93,7 +92,7 @@ class TorchEngine:
                 constraints=constraints,
             )
             return [[one] for one in found]
-        return beam_search(
+        return beam_from_source(
             self.model,
             source,
             special=self.special,
@@ -130,7 +129,7 @@ class TorchEngine:
         drawing = Sampling(options.temperature, options.top_k, options.top_p, options.seed)
         choose = sampler(drawing, self.device)
         draws = [
-            greedy_search(
+            greedy_from_source(
                 self.model,
                 source,
                 special=self.special,

@@ -5,6 +5,6 @@
 | `hypothesis` | what a search returns, and the paper's length penalty |
 | `constraints` | what a search may not write: past a forced prefix, or the same n-gram twice |
 | `greedy`, `beam`, `sampling` | the searches |
-| `observing` | searches whose results can be looked at |
+| `from_source` | searches for the outputs of sources, whose results can be observed |
 | `rescoring` | the log-probability of a given target |
 """

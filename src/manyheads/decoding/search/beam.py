@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Generic
 
 import torch
 from torch import Tensor
 
+from manyheads.config.special import SpecialIds
 from manyheads.decoding.search.constraints import NO_CONSTRAINTS, Constraints
-from manyheads.decoding.search.hypothesis import PAPER, Hypothesis, Penalty, Special, make_hypothesis
-from manyheads.decoding.search.observing import observable
-from manyheads.models.interface import SequenceToSequence, Tokens
+from manyheads.decoding.search.hypothesis import PAPER, Hypothesis, Penalty, make_hypothesis
+from manyheads.models.interface import Autoregressive, Context, State
 
 Watch = Callable[[Tensor, Tensor, Tensor, list[list[Hypothesis]]], None]
 """Sees after each step which sentences are searched [N], the tokens of their live hypotheses [N, K, t], the
@@ -27,10 +27,10 @@ log-probabilities of these [N, K] (−∞ marks an empty place), and what each s
 
 
 @dataclass
-class _Live:
+class _Live(Generic[State]):
     """The live hypotheses of the sentences still searched: N sentences, K hypotheses each."""
 
-    state: Any  # of the model, for N·K rows
+    state: State  # for N·K rows
     sentences: Tensor  # [N] which sentences they are
     written: Tensor  # [N, K, t] tokens so far
     totals: Tensor  # [N, K] log-probabilities; −∞ marks an empty place
@@ -46,24 +46,27 @@ class _Live:
         )
 
 
-@observable
 @torch.inference_mode()
 def beam_search(
-    model: SequenceToSequence,
-    source: Tokens,
+    model: Autoregressive[Context, State],
+    state: State,
     *,
-    special: Special,
+    special: SpecialIds,
     limits: Sequence[int],
     beam: int = 4,
     penalty: Penalty = PAPER,
     constraints: Constraints = NO_CONSTRAINTS,
     watch: Watch | None = None,
 ) -> list[list[Hypothesis]]:
-    """Return up to `beam` hypotheses, best first, for each source row [B, S], at most `limits` [B] tokens long."""
-    live = _start(model, source, beam)
+    """Return up to `beam` hypotheses, best first, for each sentence, at most `limits` [B] tokens long.
+
+    The state has `beam` rows for each sentence: it is started with `hypotheses=beam`.
+    """
+    device = model.output_vectors.device
+    live = _start(state, len(limits), beam, device)
     finished: list[list[Hypothesis]] = [[] for _ in limits]
-    most = torch.tensor(list(limits), device=source.ids.device)
-    tokens = torch.full((len(limits) * beam,), special.start, device=source.ids.device)
+    most = torch.tensor(list(limits), device=device)
+    tokens = torch.full((len(limits) * beam,), special.start, device=device)
     while len(live.sentences):
         logits, live.state = model.step(tokens, live.state)
         values, places = _candidates(logits.log_softmax(dim=-1), live, constraints, special)
@@ -83,17 +86,18 @@ def beam_search(
     return [sorted(found, key=lambda one: -one.score)[:beam] for found in finished]
 
 
-def _start(model: SequenceToSequence, source: Tokens, beam: int) -> _Live:
-    """Encode each source once, for all of its K hypotheses; only the first is alive."""
-    count, device = len(source.ids), source.ids.device
-    state = model.start(model.encode(source), hypotheses=beam)
+def _start(state: State, count: int, beam: int, device: torch.device) -> _Live[State]:
+    """Return the K hypotheses of each sentence before the first token; only the first is alive."""
+    assert len(state) == count * beam, "a beam search needs a state with `beam` rows for each sentence"
     totals = torch.full((count, beam), float("-inf"), device=device)
     totals[:, 0] = 0.0
     written = torch.empty(count, beam, 0, dtype=torch.long, device=device)
     return _Live(state, torch.arange(count, device=device), written, totals)
 
 
-def _candidates(likely: Tensor, live: _Live, constraints: Constraints, special: Special) -> tuple[Tensor, Tensor]:
+def _candidates(
+    likely: Tensor, live: _Live[State], constraints: Constraints, special: SpecialIds
+) -> tuple[Tensor, Tensor]:
     """Return the best 2K extensions of each sentence, best first: log-probabilities and places in K·V, each [N, 2K].
 
     2K because at most K of them end, so at least K remain to live on.
@@ -110,10 +114,10 @@ def _collect(
     values: Tensor,
     places: Tensor,
     vocabulary: int,
-    live: _Live,
+    live: _Live[State],
     finished: list[list[Hypothesis]],
     *,
-    special: Special,
+    special: SpecialIds,
     penalty: Penalty,
 ) -> None:
     """Add the extensions that end, if they are among the best K, to their sentences' finished hypotheses."""
@@ -126,7 +130,7 @@ def _collect(
         finished[int(live.sentences[row])].append(found)
 
 
-def _survive(values: Tensor, places: Tensor, vocabulary: int, live: _Live, *, end: int) -> None:
+def _survive(values: Tensor, places: Tensor, vocabulary: int, live: _Live[State], *, end: int) -> None:
     """Let the best K extensions that do not end live on."""
     count, beam = live.totals.shape
     going_on = values.masked_fill(places % vocabulary == end, float("-inf"))
@@ -139,7 +143,7 @@ def _survive(values: Tensor, places: Tensor, vocabulary: int, live: _Live, *, en
     live.written = torch.cat([past, (chosen % vocabulary)[:, :, None]], dim=2)
 
 
-def _settled(live: _Live, finished: list[list[Hypothesis]], penalty: Penalty) -> Tensor:
+def _settled(live: _Live[State], finished: list[list[Hypothesis]], penalty: Penalty) -> Tensor:
     """Return which of the N sentences have K finished hypotheses that nothing alive would beat if it ended now [N].
 
     What is alive could still catch up: its log-probability falls, but the penalty of a longer output is milder. Waiting
@@ -157,7 +161,7 @@ def _settled(live: _Live, finished: list[list[Hypothesis]], penalty: Penalty) ->
 
 
 def _give_up(
-    rows: Tensor, live: _Live, finished: list[list[Hypothesis]], *, special: Special, penalty: Penalty
+    rows: Tensor, live: _Live[State], finished: list[list[Hypothesis]], *, special: SpecialIds, penalty: Penalty
 ) -> None:
     """At the length limit, a sentence that finished nothing returns its best live hypothesis, marked unfinished.
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
+from manyheads.config.special import SpecialIds
 from manyheads.decoding.search.constraints import NO_CONSTRAINTS, Constraints
-from manyheads.decoding.search.hypothesis import PAPER, Hypothesis, Penalty, Special, make_hypothesis
-from manyheads.decoding.search.observing import observable
-from manyheads.models.interface import SequenceToSequence, Tokens
+from manyheads.decoding.search.hypothesis import PAPER, Hypothesis, Penalty, make_hypothesis
+from manyheads.models.interface import Autoregressive, Context, State
 
 Choice = Callable[[Tensor], Tensor]
 """Picks one token per row [N] from log-probabilities [N, V]."""
@@ -21,22 +21,20 @@ def most_probable(log_probabilities: Tensor) -> Tensor:
     return log_probabilities.argmax(dim=-1)
 
 
-@observable
 @torch.inference_mode()
 def greedy_search(
-    model: SequenceToSequence,
-    source: Tokens,
+    model: Autoregressive[Context, State],
+    state: State,
     *,
-    special: Special,
+    special: SpecialIds,
     limits: Sequence[int],
     penalty: Penalty = PAPER,
     constraints: Constraints = NO_CONSTRAINTS,
     choose: Choice = most_probable,
 ) -> list[Hypothesis]:
-    """Return one hypothesis per source row [B, S], each at most `limits` [B] tokens long, the end token included."""
-    device = source.ids.device
-    state = model.start(model.encode(source))
-    rows = torch.arange(len(source.ids), device=device)  # which sentence each row of the batch is
+    """Return one hypothesis per row of the state, each at most `limits` [B] tokens long, the end token included."""
+    device = model.output_vectors.device
+    rows = torch.arange(len(limits), device=device)  # which sentence each row of the batch is
     most = torch.tensor(list(limits), device=device)
     written = torch.empty(len(rows), 0, dtype=torch.long, device=device)
     tokens = torch.full((len(rows),), special.start, device=device)

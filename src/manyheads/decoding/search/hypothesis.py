@@ -15,20 +15,6 @@ PenaltyForm = Literal["paper", "power"]
 
 
 @dataclass(frozen=True)
-class Special:
-    """The ids a search must know."""
-
-    start: int
-    end: int
-    pad: int
-
-    @property
-    def never(self) -> list[int]:
-        """The ids that are no output; the end token is one even where it also starts the target."""
-        return sorted({self.pad, self.start} - {self.end})
-
-
-@dataclass(frozen=True)
 class Hypothesis:
     """One output: token ids with the end token if it was reached, its log-probability and its score.
 

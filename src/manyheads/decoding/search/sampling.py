@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from manyheads.decoding.search.greedy import Choice
+from manyheads.decoding.search.greedy import Choice, most_probable
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,9 @@ class Sampling:
 
 
 def sampler(sampling: Sampling, device: torch.device) -> Choice:
-    """Return a choice for `greedy_search` that draws, as the seed decides, instead of taking the most probable."""
+    """Return a choice for `greedy_search` that draws by the seed; at temperature 0, the most probable token."""
+    if sampling.temperature == 0.0:
+        return most_probable
     generator = torch.Generator(device=device).manual_seed(sampling.seed)
 
     def choose(log_probabilities: Tensor) -> Tensor:

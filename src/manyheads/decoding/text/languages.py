@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from functools import cached_property
 
-from manyheads.config.data import DataSettings, language_tag
+from manyheads.config.corpora import DataSettings, language_tag
 from manyheads.data.text.detection import Detector, likely
 from manyheads.data.tokens.tokenizers import Tokenizer
 from manyheads.errors import ManyheadsError

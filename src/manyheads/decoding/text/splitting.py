@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 
-from manyheads.config.schema import Recipe
+from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.data.tokens.tokenizers import Tokenizer
 from manyheads.decoding.text.languages import Languages
 from manyheads.decoding.text.sentences import Outline, Span, outline, stripped
@@ -44,7 +44,7 @@ class Splitter:
         self._by_sentence = is_prose and by_sentence
 
     @classmethod
-    def from_recipe(cls, recipe: Recipe, tokenizer: Tokenizer, languages: Languages) -> Splitter:
+    def from_recipe(cls, recipe: TranslationRecipe, tokenizer: Tokenizer, languages: Languages) -> Splitter:
         """Return what takes texts apart as a run needs them."""
         return cls(
             tokenizer,
@@ -129,6 +129,6 @@ def _place(text: str, start: int, stop: int) -> int:
     return middle
 
 
-def reads_prose(recipe: Recipe) -> bool:
+def reads_prose(recipe: TranslationRecipe) -> bool:
     """Whether a run reads running text: words in subwords, from files."""
     return recipe.tokenizer.kind in ("bpe", "unigram") and all(one.task is None for one in recipe.data.corpora)

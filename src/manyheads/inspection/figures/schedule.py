@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from manyheads.config.schema import TrainingSettings
+from manyheads.config.training import TrainingSettings
 from manyheads.inspection.figures.canvas import INK, drawing, new_figure
 from manyheads.training.optimisation.schedule import learning_rate
 

@@ -5,6 +5,5 @@
 | `distributed`, `parallel` | several processes |
 | `precision` | float32 or bfloat16, compiled or not: what suits the device |
 | `speed` | tokens per second and share of the machine's peak, pauses left out |
-| `utilisation` | the FLOPs of a batch |
 | `peak` | the FLOPs per second of the machine, measured |
 """

@@ -77,6 +77,14 @@ class World:
         """Return the largest of the processes' values."""
         return self._agree(value, dist.ReduceOp.MAX)
 
+    def sum(self, tensor: torch.Tensor) -> torch.Tensor:
+        """Return the sum of every process's tensor."""
+        if self.size == 1:
+            return tensor
+        shared = tensor.detach().clone()
+        dist.all_reduce(shared)
+        return shared
+
     def _agree(self, value: float, operation: dist.ReduceOp.RedOpType) -> float:
         """Return what an operation over every process's value comes to."""
         if self.size == 1:

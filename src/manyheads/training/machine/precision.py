@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import torch
 
-from manyheads.config.schema import TrainingSettings
+from manyheads.config.training import TrainingSettings
 from manyheads.errors import ManyheadsError
 from manyheads.processor import processor_flags
 from manyheads.training.machine.peak import matrix_product_peak

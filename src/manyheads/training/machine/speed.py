@@ -21,7 +21,7 @@ class Stopwatch:
         self.recent_loss = float("nan")
 
     def add(self, loss: float, tokens: int, flops: float = 0.0) -> None:
-        """Count one update with its mean loss over so many target tokens, and its FLOPs."""
+        """Count one update: its mean loss over `tokens` tokens, and its FLOPs, 0 where they are not known."""
         self._steps += 1
         self._tokens += tokens
         self._flops += flops
@@ -40,7 +40,7 @@ class Stopwatch:
             "tokens_per_second": round(self._lap_tokens / spent, 1),
             "seconds_per_step": round(spent / self._lap_steps, 4),
         }
-        if self._peak is not None:
+        if self._peak is not None and self._lap_flops:
             facts["utilisation"] = round(self._lap_flops / (spent * self._peak), 4)
         self._lap_begin, self._lap_loss, self._lap_flops = now, 0.0, 0.0
         self._lap_tokens = self._lap_steps = 0
@@ -64,8 +64,8 @@ class Stopwatch:
         return (time.perf_counter() - self._begin) / max(1, self._steps)
 
     def utilisation(self) -> float | None:
-        """Return the share of the peak reached so far, where the peak is known."""
-        if self._peak is None:
+        """Return the share of the peak reached so far, where the peak and the FLOPs are known."""
+        if self._peak is None or not self._flops:
             return None
         return self._flops / (max(1e-9, time.perf_counter() - self._begin) * self._peak)
 

@@ -15,20 +15,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manyheads.config.recipe import AnyRecipe
+from manyheads.config.tasks import Recipe
 from manyheads.errors import ManyheadsError
 from manyheads.metrics.scores import lower_is_better
 from manyheads.runs.weights import Arrays
 from manyheads.training.state.checkpoint import Progress, checkpoint_folder, published_weights
 
 
-def is_regular(step: int, recipe: AnyRecipe) -> bool:
+def is_regular(step: int, recipe: Recipe) -> bool:
     """Whether every run of the recipe saves a checkpoint at this step."""
     training = recipe.training
     return not (step % training.checkpoint_every and step % recipe.validation.every and step != training.steps)
 
 
-def steps_to_average(saved: Iterable[int], progress: Progress, recipe: AnyRecipe) -> list[int]:
+def steps_to_average(saved: Iterable[int], progress: Progress, recipe: Recipe) -> list[int]:
     """Return the steps whose checkpoints are to be averaged, of those that are saved; none where it is not asked."""
     count = recipe.training.average_checkpoints
     regular = sorted(step for step in saved if is_regular(step, recipe))
@@ -41,7 +41,7 @@ def steps_to_average(saved: Iterable[int], progress: Progress, recipe: AnyRecipe
     return []
 
 
-def steps_to_keep(saved: Sequence[int], progress: Progress, recipe: AnyRecipe) -> set[int]:
+def steps_to_keep(saved: Sequence[int], progress: Progress, recipe: Recipe) -> set[int]:
     """Return the steps whose checkpoints must not be removed yet: the newest, the best, and those to be averaged."""
     regular = sorted(step for step in saved if is_regular(step, recipe))
     kept = {max(saved), *regular[-recipe.training.keep_checkpoints :], *steps_to_average(saved, progress, recipe)}

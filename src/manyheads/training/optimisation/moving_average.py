@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from manyheads.runs.loading import copy_arrays, whole_arrays
+from manyheads.runs.loading import copy_arrays, stored_tensors, whole_arrays
 from manyheads.runs.weights import Arrays
 
 
@@ -19,17 +19,21 @@ class MovingAverage:
 
     def __init__(self, model: nn.Module, decay: float) -> None:
         self.decay = decay
-        self._followed = dict(model.named_parameters())
+        self._followed = stored_tensors(model)
         self._average: dict[str, Tensor] = {name: one.detach().clone() for name, one in self._followed.items()}
+        self._learned = [name for name, one in self._followed.items() if isinstance(one, nn.Parameter)]
 
     @torch.no_grad()
     def update(self, updates: int) -> None:
-        """Move towards the parameters as they are after so many updates."""
+        """Move towards the parameters as they are after a number of updates; buffers are copied."""
         decay = min(self.decay, (1 + updates) / (10 + updates))
-        torch._foreach_lerp_(list(self._average.values()), list(self._followed.values()), 1.0 - decay)
+        averages = [self._average[name] for name in self._learned]
+        torch._foreach_lerp_(averages, [self._followed[name] for name in self._learned], 1.0 - decay)
+        for name in self._followed.keys() - set(self._learned):
+            self._average[name].copy_(self._followed[name])
 
     def arrays(self) -> Arrays:
-        """Return the average by parameter name."""
+        """Return the average by name."""
         return whole_arrays(self._average)
 
     def restore(self, arrays: Arrays, *, where: str) -> None:

@@ -9,7 +9,7 @@ from torch import nn
 
 from manyheads.attention.longformer import LongformerAttention
 from manyheads.attention.multi_head import MultiHeadAttention
-from manyheads.config.schema import TrainingSettings
+from manyheads.config.training import TrainingSettings
 from manyheads.layers.feed_forward import FeedForward
 from manyheads.runs.loading import share, whole
 from manyheads.runs.weights import Arrays, check_names, shapes

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from manyheads.config.schema import ScheduleSettings
+from manyheads.config.training import ScheduleSettings
 
 
 def learning_rate(settings: ScheduleSettings, step: int, *, width: int, steps: int) -> float:

@@ -1,9 +1,9 @@
 """Checkpoints: everything needed to go on exactly as if nothing had happened.
 
 A checkpoint is a folder, `checkpoints/step-00001000/`, with the weights, Adam's moments, the moving average if there is
-one, and `state.json`, which also holds the checksums of the others. It appears only when it is complete and on the
-disk; older ones are removed only after that. The random numbers of an update follow from the seed and the step, so
-there is no generator to save, and the place in the data is a number of batches.
+one, what is carried from update to update, and `state.json`, which also holds the checksums of the others. It appears
+only when it is complete and on the disk; older ones are removed only after that. The random numbers of an update follow
+from the seed and the step, so there is no generator to save, and the place in the data is a number of batches.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from manyheads.errors import ManyheadsError
 from manyheads.runs.atomic import new_folder, remove_folder
 from manyheads.runs.weights import Arrays, read_weights, weights_bytes
 
-MODEL, OPTIMISER, AVERAGE, STATE = "model.safetensors", "optimiser.safetensors", "average.safetensors", "state.json"
+MODEL, OPTIMISER, AVERAGE = "model.safetensors", "optimiser.safetensors", "average.safetensors"
+CARRIED, STATE = "carried.safetensors", "state.json"
 
 
 @dataclass
@@ -40,11 +41,16 @@ class Progress:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Everything that learning has changed: weights, Adam's moments, and the moving average where one is kept."""
+    """Everything that learning has changed.
+
+    That is the weights, Adam's moments, the moving average where one is kept, and what an objective carries from one
+    update to the next.
+    """
 
     model: Arrays
     optimiser: Arrays
     average: Arrays | None = None
+    carried: Arrays = field(default_factory=dict)
 
     @property
     def published(self) -> Arrays:
@@ -64,7 +70,12 @@ class Checkpoint:
 def save_checkpoint(folder: Path, progress: Progress, snapshot: Snapshot) -> Path:
     """Write a checkpoint; return its folder."""
     place = checkpoint_folder(folder, progress.step)
-    files = {MODEL: snapshot.model, OPTIMISER: snapshot.optimiser, AVERAGE: snapshot.average}
+    files = {
+        MODEL: snapshot.model,
+        OPTIMISER: snapshot.optimiser,
+        AVERAGE: snapshot.average,
+        CARRIED: snapshot.carried or None,
+    }
     with new_folder(place) as draft:
         sums = {}
         for name, arrays in files.items():
@@ -97,7 +108,8 @@ def load_checkpoint(folder: Path) -> Checkpoint:
     for name in {MODEL, OPTIMISER, *sums}:
         _verify(folder / name, sums)
     average = read_weights(folder / AVERAGE) if AVERAGE in sums else None
-    snapshot = Snapshot(read_weights(folder / MODEL), read_weights(folder / OPTIMISER), average)
+    carried = read_weights(folder / CARRIED) if CARRIED in sums else {}
+    snapshot = Snapshot(read_weights(folder / MODEL), read_weights(folder / OPTIMISER), average, carried)
     return Checkpoint(progress, snapshot, folder)
 
 

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import re
 import statistics
+from typing import TypeVar
 
-from manyheads.config.schema import Recipe
+from manyheads.config.recipe import RecipeBase
 from manyheads.errors import ManyheadsError
 from manyheads.runs.folder import RunFolder
 from manyheads.training.state.checkpoint import saved_steps
+
+R = TypeVar("R", bound=RecipeBase)
 
 DECAY = 0.2  # of all steps: what schedules of this kind are commonly given
 RECENT = 10  # entries of the journal that tell the speed
@@ -30,12 +33,12 @@ def seconds_of(text: str) -> float:
     return sum(float(number) * _UNITS[unit] for number, unit in parts)
 
 
-def finishing_in(seconds: float, recipe: Recipe, run: RunFolder) -> Recipe:
+def finishing_in(seconds: float, recipe: R, run: RunFolder) -> R:
     """Return the recipe with its end fixed; an end that was fixed before is kept."""
     schedule = recipe.training.schedule
     if schedule.kind != "warmup_constant_decay":
         raise ManyheadsError(
-            f"a {schedule.kind} schedule knows its end from the beginning.",
+            f"a {schedule.kind} schedule has its end from the beginning.",
             where="--finish-in",
             cure="Leave it out, or train with training.schedule.kind: warmup_constant_decay",
         )
@@ -53,7 +56,7 @@ def finishing_in(seconds: float, recipe: Recipe, run: RunFolder) -> Recipe:
     return with_end(recipe, step=step, left=max(1, int(seconds / (pace * OVERHEAD))))
 
 
-def with_end(recipe: Recipe, *, step: int, left: int) -> Recipe:
+def with_end(recipe: R, *, step: int, left: int) -> R:
     """Return a recipe that ends when `left` steps more than `step` are done, the last fifth of all as a decay."""
     steps = step + left
     begin = max(step, steps - round(DECAY * steps))
@@ -63,7 +66,7 @@ def with_end(recipe: Recipe, *, step: int, left: int) -> Recipe:
     )
 
 
-def with_end_of(run: RunFolder, recipe: Recipe) -> Recipe:
+def with_end_of(run: RunFolder, recipe: R) -> R:
     """Return a recipe with the end that was fixed for a run before, if the recipe has none of its own."""
     if not run.recipe_file.exists() or recipe.training.schedule.kind != "warmup_constant_decay":
         return recipe

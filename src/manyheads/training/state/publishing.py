@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
+from typing import Any
 
 from manyheads.errors import ManyheadsError
 from manyheads.metrics.scores import Score
 from manyheads.runs.atomic import write_file
 from manyheads.runs.card import card_text
 from manyheads.runs.weights import Arrays, weights_bytes
-from manyheads.training.assignment import Assignment
+from manyheads.tasks.interface import Task, Validation
 from manyheads.training.state.checkpoint import Progress, checkpoint_folder, published_weights
-from manyheads.training.validation import Findings
 
 
 class Publisher:
     """Writes a run's model and its card."""
 
-    def __init__(self, assignment: Assignment, *, parameters: int) -> None:
-        self._assignment = assignment
-        self._run = assignment.run
+    def __init__(self, task: Task[Any, Any], *, parameters: int) -> None:
+        self._task = task
+        self._run = task.run
         self._parameters = parameters
 
     @property
@@ -48,16 +48,16 @@ class Publisher:
             return
         self.weights(weights)
 
-    def card(self, findings: Findings, *, step: int) -> None:
+    def card(self, validation: Validation, *, step: int) -> None:
         """Write the card of a model of some step."""
-        recipe = self._assignment.recipe
+        recipe = self._task.recipe
         facts = {
-            "model": f"{self._assignment.kind}, {self._parameters:,} parameters",
-            **self._assignment.facts(),
+            "model": f"{self._task.kind}, {self._parameters:,} parameters",
+            **self._task.facts(),
             "step": f"{step:,} of {recipe.training.steps:,}",
             "command": shlex.join(["manyheads", "train", str(self._run.recipe_file), "--out", str(self._run.path)]),
         }
-        scores = {score.name: _score_text(score) for score in (findings.score, *findings.others)}
+        scores = {score.name: _score_text(score) for score in (validation.score, *validation.others)}
         write_file(self._run.card_file, card_text(recipe, facts=facts, scores=scores))
 
 

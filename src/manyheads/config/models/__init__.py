@@ -1,0 +1,24 @@
+"""The models that recipes may ask for: the settings of each, and which of them suit a kind of task.
+
+| file | what it is |
+|---|---|
+| `base` | what the settings of every model have |
+| `attention`, `positions` | the parts that several models have, by kind |
+| `transformer` | the paper's encoder–decoder |
+| `bert` | the encoder alone |
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from manyheads.config.models.bert import BertSettings
+from manyheads.config.models.transformer import TransformerSettings
+from manyheads.config.unions import Kinds
+
+TranslationModel = Annotated[TransformerSettings, Kinds("transformer", noun="models")]
+"""Models that read one sequence and write another."""
+
+EncoderSettings = BertSettings
+EncoderModel = Annotated[EncoderSettings, Kinds("bert", noun="models")]
+"""Models that read a text, or a pair of texts, in both directions."""

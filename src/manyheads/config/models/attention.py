@@ -1,0 +1,101 @@
+"""The keys under `model.attention`: the self-attention inside every head. Each kind has a class with its own keys."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from manyheads.config.unions import Kinds
+from manyheads.config.values import Natural, Positive, Probability, Settings
+
+
+class DotProductSettings(Settings):
+    """Full attention, as in the paper."""
+
+    has_scores: ClassVar[bool] = True
+
+    kind: Literal["dot_product"] = Field("dot_product", description="Full attention, as in the paper.")
+    dropout: Probability = Field(0.0, description="Dropout of the weights; the paper has none.")
+
+
+class WindowSettings(Settings):
+    """Attention to the neighbours of a position."""
+
+    has_scores: ClassVar[bool] = True
+
+    kind: Literal["window"] = Field("window", description="Attention to the neighbours of a position.")
+    window: Positive = Field(128, description="Number of keys seen on each side.")
+    dilation: Positive = Field(1, description="Step between keys that are seen.")
+    global_tokens: Natural = Field(0, description="Number of first tokens that see all tokens and are seen by all.")
+
+
+class BigBirdSettings(Settings):
+    """Neighbouring, random and global blocks (BigBird)."""
+
+    has_scores: ClassVar[bool] = True
+
+    kind: Literal["bigbird"] = Field("bigbird", description="Neighbouring, random and global blocks (BigBird).")
+    block: Positive = Field(64, description="Positions of a block.")
+    global_blocks: Positive = Field(1, description="Number of first blocks that see all blocks and are seen by all.")
+    random_blocks: Natural = Field(3, description="Number of random blocks that each block sees.")
+
+
+class PerformerSettings(Settings):
+    """Softmax attention by random features (Performer)."""
+
+    has_scores: ClassVar[bool] = False
+
+    kind: Literal["performer"] = Field("performer", description="Softmax attention by random features (Performer).")
+    features: Positive = Field(256, description="Number of random features.")
+    redraw: Natural = Field(1000, description="Training steps between two draws of the features; 0 draws them once.")
+
+
+class LinformerSettings(Settings):
+    """Keys and values projected to fewer ones (Linformer)."""
+
+    has_scores: ClassVar[bool] = False
+
+    kind: Literal["linformer"] = Field("linformer", description="Keys and values projected to fewer ones (Linformer).")
+    rank: Positive = Field(128, description="Number of keys after the projection.")
+    length: Positive = Field(1024, description="Longest sequence.")
+    shared: bool = Field(True, description="One projection for all heads.")
+
+    @model_validator(mode="after")
+    def _rank_is_lower(self) -> Self:
+        """A projection to more keys than there are saves nothing."""
+        if self.rank > self.length:
+            raise ValueError(f"rank {self.rank} is above the length of {self.length} that it is to lower")
+        return self
+
+
+class HashingSettings(Settings):
+    """Attention within buckets of similar keys (Reformer)."""
+
+    has_scores: ClassVar[bool] = False
+
+    kind: Literal["hashing"] = Field("hashing", description="Attention within buckets of similar keys (Reformer).")
+    chunk: Positive = Field(64, description="Positions of a chunk.")
+    rounds: Positive = Field(2, description="Number of independent hashes.")
+
+
+class LinearSettings(Settings):
+    """Attention by a fixed kernel, linear in the length."""
+
+    has_scores: ClassVar[bool] = False
+
+    kind: Literal["linear"] = Field("linear", description="Attention by a fixed kernel, linear in the length.")
+
+
+AnyAttention = (
+    DotProductSettings
+    | WindowSettings
+    | BigBirdSettings
+    | PerformerSettings
+    | LinformerSettings
+    | HashingSettings
+    | LinearSettings
+)
+AttentionSettings = Annotated[AnyAttention, Kinds("dot_product", noun="attention")]
+"""The self-attention in every head. `has_scores` says whether each query is compared with each key by itself, so that
+a term for their distance can be added to the score."""

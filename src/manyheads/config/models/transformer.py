@@ -1,0 +1,141 @@
+"""The keys of a Transformer under `model`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from manyheads.config.models.attention import AnyAttention, AttentionSettings, DotProductSettings
+from manyheads.config.models.base import ModelSettings, heads_divide_width
+from manyheads.config.models.positions import PositionSettings, SinusoidalSettings
+from manyheads.config.values import Positive, Probability, Settings
+
+SIZES: dict[str, dict[str, Any]] = {
+    "tiny": {"width": 128, "heads": 4, "encoder_layers": 4, "decoder_layers": 4, "feed_forward": 256},
+    "small": {"width": 256, "heads": 4, "encoder_layers": 3, "decoder_layers": 3, "feed_forward": 1024},
+    "base": {"width": 512, "heads": 8, "encoder_layers": 6, "decoder_layers": 6, "feed_forward": 2048},
+    "big": {
+        "width": 1024,
+        "heads": 16,
+        "encoder_layers": 6,
+        "decoder_layers": 6,
+        "feed_forward": 4096,
+        "dropout": 0.3,  # table 3 of the paper; 0.1 for English–French
+    },
+}
+"""Model sizes by name: the paper's base and big, and two for laptops."""
+
+
+class VectorSettings(Settings):
+    """Pretrained word vectors for the embeddings (word2vec text or binary, GloVe)."""
+
+    source: str | None = Field(None, description="Vectors of the source side (of both, where embeddings are tied).")
+    target: str | None = Field(None, description="Vectors of the target side.")
+    freeze: bool = Field(False, description="Keep embeddings that were loaded as they are instead of fine-tuning them.")
+
+
+class TransformerSettings(ModelSettings):
+    """The paper's encoder–decoder."""
+
+    kind: Literal["transformer"] = Field("transformer", description="transformer: the paper's encoder–decoder.")
+    preset: Literal["tiny", "small", "base", "big"] | None = Field(
+        None,
+        description="Sizes to start from: tiny, small, base or big; keys given here replace the preset's.",
+    )
+    width: Positive = Field(512, description="d_model, the width of every layer.")
+    heads: Positive = Field(8, description="h, the number of attention heads; the width must be divisible by it.")
+    encoder_layers: Positive = Field(6, description="Layers of the encoder.")
+    decoder_layers: Positive = Field(6, description="Layers of the decoder.")
+    feed_forward: Positive = Field(2048, description="d_ff, the inner width of the feed-forward networks.")
+    dropout: Probability = Field(0.1, description="Dropout of every sublayer's output and of the embeddings.")
+    activation: Literal["relu", "gelu", "swish"] = Field("relu", description="Activation of the feed-forward networks.")
+    norm: Literal["post", "pre"] = Field("post", description="LayerNorm after each residual sum (the paper) or before.")
+    tie: Literal["all", "target", "none"] = Field(
+        "all",
+        description="Shared embeddings: source, target and output (all), target and output (target), or none.",
+    )
+    output_bias: bool = Field(False, description="A bias in the output layer.")
+    attention: AttentionSettings = Field(
+        default_factory=DotProductSettings, description="The self-attention in every head."
+    )
+    decoder_attention: AttentionSettings | None = Field(
+        None, description="The decoder's self-attention, where it is another than the encoder's."
+    )
+    positions: PositionSettings = Field(default_factory=SinusoidalSettings, description="The positional encodings.")
+    vectors: VectorSettings | None = Field(None, description="Pretrained word vectors.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _start_from_preset(cls, values: object) -> object:
+        """Lay the given keys over those of the preset they name."""
+        if not isinstance(values, Mapping):
+            return values
+        return {**SIZES.get(str(values.get("preset")), {}), **values}
+
+    @model_validator(mode="after")
+    def _heads_divide_width(self) -> Self:
+        """d_k = d_model / h must be whole."""
+        heads_divide_width(self.width, self.heads)
+        return self
+
+    @property
+    def summary(self) -> str:
+        """The model in a few words, for messages."""
+        preset = f"{self.preset} model" if self.preset else "model"
+        layers = f"{self.encoder_layers} + {self.decoder_layers} layers"
+        return f"a {preset} ({layers}, width {self.width}, dropout {self.dropout})"
+
+    @property
+    def longest(self) -> int | None:
+        """The longest sequence that learned positions allow."""
+        return self.positions.maximum if self.positions.kind == "learned" else None
+
+    @property
+    def one_vocabulary(self) -> bool:
+        """Embeddings tied three ways need one vocabulary."""
+        return self.tie == "all"
+
+    def check_length(self, longest: int) -> None:
+        """The longest sentence and the token that ends it must find different positions to be drawn."""
+        randomised = getattr(self.positions, "randomised", 0)
+        if 0 < randomised <= longest:
+            raise ValueError(f"model.positions.randomised: {randomised} must be above data.max_length: {longest}")
+
+    @property
+    def attention_of_decoder(self) -> AnyAttention:
+        """The decoder's self-attention."""
+        return self.decoder_attention or self.attention
+
+    @model_validator(mode="after")
+    def _decoder_looks_back(self) -> Self:
+        """Some attention sees the future by its nature."""
+        if self.attention_of_decoder.kind == "linformer":
+            raise ValueError(
+                "linformer mixes all positions, the future included, so a decoder cannot have it: "
+                "set decoder_attention: {kind: dot_product}"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _distances_need_scores(self) -> Self:
+        """A term of the distance needs a score of its own for each query and key."""
+        for attention in (self.attention, self.attention_of_decoder):
+            if self.positions.in_scores and not attention.has_scores:
+                reason = {
+                    "linformer": "compares queries with mixtures of keys, which have no position",
+                    "hashing": "sorts keys by their content, and ignores their order",
+                }.get(attention.kind, "never computes a score of one query and one key")
+                raise ValueError(
+                    f"{self.positions.kind} positions add to each score, but {attention.kind} attention {reason}: "
+                    "use rotary, sinusoidal or learned positions"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _rotary_turns_pairs(self) -> Self:
+        """A rotation takes two numbers."""
+        if self.positions.kind == "rotary" and self.width // self.heads % 2:
+            raise ValueError(f"rotary positions need heads of an even width, not {self.width // self.heads}")
+        return self

@@ -1,0 +1,45 @@
+"""The recipes of all tasks, and what `config.json` holds for each.
+
+| file | what it is |
+|---|---|
+| `translation` | one sequence into another |
+| `reading` | what the tasks of models that read have in common |
+| `masked_words`, `classification`, `question_answering` | these tasks |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast, get_args
+
+from manyheads.config.tasks.classification import ClassificationRecipe
+from manyheads.config.tasks.masked_words import MaskedWordsRecipe
+from manyheads.config.tasks.question_answering import QuestionAnsweringRecipe
+from manyheads.config.tasks.reading import ReadingConfig
+from manyheads.config.tasks.translation import TranslationConfig, TranslationRecipe
+from manyheads.errors import ManyheadsError
+
+Recipe = TranslationRecipe | MaskedWordsRecipe | ClassificationRecipe | QuestionAnsweringRecipe
+"""Everything that decides what a run becomes. The key `task` selects the class; without it, translation is meant."""
+
+ModelConfig = TranslationConfig | ReadingConfig
+"""What `config.json` holds; `config_class` returns the class of a file's content."""
+
+
+def config_class(values: Mapping[str, Any]) -> type[ModelConfig]:
+    """Return the class of what a `config.json` holds, by its task. Version 0.1.0 wrote no task for translation."""
+    task, model = values.get("task"), values.get("model")
+    if task is None:  # an imported encoder has none
+        kind = values.get("kind") or (model.get("kind") if isinstance(model, Mapping) else None)
+        return ReadingConfig if kind == "bert" else TranslationConfig
+    for one in get_args(ModelConfig):
+        if task in _tasks_of(one):
+            return cast(type[ModelConfig], one)
+    raise ManyheadsError(f"'task' = {task!r}: there is no such task.", cure="Use the version that wrote this run.")
+
+
+def _tasks_of(config: type[ModelConfig]) -> set[str]:
+    """Return the tasks that a class is for."""
+    annotation = config.model_fields["task"].annotation
+    members = get_args(annotation)
+    return {name for one in members for name in (get_args(one) or (one,)) if isinstance(name, str)}

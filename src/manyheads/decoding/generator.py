@@ -1,0 +1,86 @@
+"""Text out of a language model.
+
+generator = Generator("runs/shakespeare")
+for piece in generator.stream("ROMEO:", tokens=200, temperature=0.8):
+print(piece, end="")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from manyheads.config.model_config import WritingConfig
+from manyheads.decoding.search.sampling import Sampling, sampler
+from manyheads.errors import ManyheadsError
+from manyheads.models.interface import LanguageModel
+from manyheads.runs.folder import RunFolder
+from manyheads.runs.loading import choose_device, load_model
+
+
+class Generator:
+    """Continues texts with the language model of a run."""
+
+    def __init__(self, run_folder: Path | str, *, device: str = "auto") -> None:
+        run = RunFolder.open(run_folder)
+        self.model: LanguageModel = load_model(LanguageModel, run, device=choose_device(device))  # type: ignore[type-arg]
+        self.tokenizer = run.tokenizers().source
+        self.special = run.config_for(WritingConfig).special
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model computes."""
+        return self.model.output_vectors.device
+
+    def generate(
+        self,
+        prompt: str = "",
+        *,
+        tokens: int = 200,
+        temperature: float = 1.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        seed: int = 1,
+    ) -> str:
+        """Return the text that follows a prompt."""
+        sampling = Sampling(temperature, top_k, top_p, seed)
+        return "".join(self.stream(prompt, tokens=tokens, sampling=sampling))
+
+    @torch.inference_mode()
+    def stream(self, prompt: str = "", *, tokens: int = 200, sampling: Sampling | None = None) -> Iterator[str]:
+        """Yield the text that follows a prompt, token by token; a temperature of 0 takes the most probable one."""
+        if tokens < 1:
+            raise ManyheadsError("must be at least 1.", where="tokens")
+        choose = sampler(sampling or Sampling(), self.device)
+        read = self.ids(prompt)
+        state = self.model.start(1)
+        for token in read[:-1]:
+            _, state = self.model.step(self._one(token), state)
+        token, written, shown = read[-1], [], ""
+        for _ in range(tokens):
+            logits, state = self.model.step(self._one(token), state)
+            token = int(choose(self._allowed(logits).log_softmax(dim=-1)))
+            if token == self.special.end:
+                return
+            written.append(token)
+            text = self.tokenizer.decode(written)
+            if not text.endswith("\ufffd"):  # else a character whose bytes are not all there yet
+                yield text[len(shown) :]
+                shown = text
+
+    def ids(self, prompt: str) -> list[int]:
+        """Return the ids that a text begins with: a line break where there is no prompt."""
+        return self.tokenizer.encode(prompt) or self.tokenizer.encode("\n")
+
+    def _one(self, token: int) -> Tensor:
+        """Return one token as a batch [1]."""
+        return torch.tensor([token], device=self.device)
+
+    def _allowed(self, logits: Tensor) -> Tensor:
+        """Return logits [1, V] without the tokens that are never output."""
+        allowed = logits.clone()
+        allowed[:, [*self.special.never, self.special.unknown]] = float("-inf")
+        return allowed

@@ -1,0 +1,35 @@
+"""From a configuration to a model, of the kind that it names."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import torch
+from torch import nn
+
+from manyheads.config.model_config import ConfigBase
+from manyheads.config.models.bert import BertSettings
+from manyheads.config.models.transformer import TransformerSettings
+from manyheads.models.bert import BertModel
+from manyheads.models.transformer import Transformer
+
+M = TypeVar("M", bound=nn.Module)
+
+
+def build_model(config: ConfigBase, *, device: torch.device | str = "cpu") -> nn.Module:
+    """Build the configured model with fresh weights; on the device "meta" it takes no memory."""
+    source, target = config.vocabulary_sizes
+    with torch.device(device):
+        match config.model:
+            case TransformerSettings() as settings:
+                return Transformer.from_settings(settings, source_vocabulary=source, target_vocabulary=target)
+            case BertSettings() as settings:
+                return BertModel.from_settings(settings, vocabulary=source)
+    raise AssertionError(f"no model is built from {config.model.kind} settings")
+
+
+def build(kind: type[M], config: ConfigBase, *, device: torch.device | str = "cpu") -> M:
+    """Build the configured model, which is of a kind such as `SequenceToSequence`."""
+    model = build_model(config, device=device)
+    assert isinstance(model, kind), f"a {config.model.kind} is no {kind.__name__}"
+    return model
