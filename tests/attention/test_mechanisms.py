@@ -18,6 +18,7 @@ from manyheads.attention.performer import PerformerAttention, orthogonal_feature
 from manyheads.attention.window import WindowAttention
 from manyheads.errors import ManyheadsError
 from manyheads.positions.alibi import LinearBias
+from manyheads.positions.interface import AttentionPositions
 from manyheads.positions.relative import RelativePositions
 from manyheads.positions.t5_bias import BucketedBias
 
@@ -45,13 +46,21 @@ def masks(length: int) -> list[Mask]:
     ]
 
 
+class ContentBias(AttentionPositions):
+    """A term that depends on queries, keys and distances, as that of Transformer-XL does."""
+
+    def scores(self, queries: Tensor, keys: Tensor, distances: Tensor) -> Tensor:
+        return keys.sum(dim=-1)[..., None, :] + queries.sum(dim=-1)[..., None] / (1 + distances.abs())
+
+
 def terms() -> list:
-    """Return every relative term, and none."""
+    """Return every term that positions add, and none."""
     return [
         None,
         stir(RelativePositions(WIDTH, clip=3), seed=2).double(),
         stir(BucketedBias(HEADS, buckets=8, reach=9, causal=False), seed=3).double(),
         LinearBias(HEADS).double(),
+        ContentBias(),
     ]
 
 
@@ -74,6 +83,17 @@ def test_blocks_compute_the_definition(number: int, length: int):
         for term in terms():
             expected = mechanism.by_definition(queries, keys, values, mask, term)
             assert greatest_difference(mechanism(queries, keys, values, mask, term), expected) < CLOSE
+
+
+@pytest.mark.parametrize("number", range(len(PATTERNS)))
+@pytest.mark.parametrize("length", [2, 7, 40])
+def test_the_last_query_alone_computes_the_definition(number: int, length: int):
+    mechanism, (queries, keys, values) = PATTERNS[number], sequences(length)
+    for mask in masks(length):
+        for term in terms():
+            expected = mechanism.by_definition(queries[:, :, -1:], keys, values, mask, term)
+            found = mechanism(queries[:, :, -1:], keys, values, mask, term)
+            assert greatest_difference(found, expected) < CLOSE
 
 
 @pytest.mark.parametrize("number", range(len(PATTERNS)))

@@ -14,10 +14,10 @@ from manyheads.attention.masks import Mask
 from manyheads.config.reading import build_recipe
 from manyheads.errors import ManyheadsError
 from manyheads.positions.alibi import LinearBias, slopes
+from manyheads.positions.interface import distances_of
 from manyheads.positions.relative import RelativePositions
 from manyheads.positions.rotary import RotaryPositions
 from manyheads.positions.t5_bias import BucketedBias
-from manyheads.positions.terms import distances_of
 
 HEADS, WIDTH = 4, 8
 
@@ -61,7 +61,7 @@ def test_slopes_are_those_of_the_paper():
 
 
 def test_alibi_looks_back_with_the_slopes_of_the_paper():
-    bias = LinearBias(8).scores(torch.empty(0), distances_of(torch.empty(5, 5)))
+    bias = LinearBias(8).scores(torch.empty(0), torch.empty(0), distances_of(torch.empty(5, 5)))
     for head, slope in enumerate(slopes(8)):
         for i in range(5):
             for j in range(i + 1):
@@ -93,7 +93,7 @@ def test_rotary_is_a_rotation_of_neighbouring_pairs():
 def test_scores_depend_on_the_distance_alone(make):
     positions = stir(make(), seed=6).double()
     queries = drawn(1, HEADS, 1, WIDTH).expand(1, HEADS, 9, WIDTH)
-    scores = positions.scores(queries, distances_of(torch.empty(9, 9))).expand(1, HEADS, 9, 9)
+    scores = positions.scores(queries, queries, distances_of(torch.empty(9, 9))).expand(1, HEADS, 9, 9)
     for offset in range(-8, 9):
         diagonal = scores.diagonal(offset, dim1=-2, dim2=-1)
         assert greatest_difference(diagonal, diagonal[..., :1].expand_as(diagonal)) < 1e-12

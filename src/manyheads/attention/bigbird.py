@@ -18,7 +18,7 @@ from torch import Tensor
 
 from manyheads.attention.masks import Mask
 from manyheads.attention.pattern import PatternAttention, at_the_beginning, attend, padded
-from manyheads.positions.terms import RelativeTerm
+from manyheads.positions.interface import AttentionPositions
 
 LOCAL = (-1, 0, 1)  # a block's neighbours
 
@@ -31,7 +31,7 @@ class BigBirdAttention(PatternAttention):
         self.block, self.random_blocks, self.global_blocks, self.seed = block, random_blocks, global_blocks, seed
 
     def forward(
-        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: RelativeTerm | None = None
+        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: AttentionPositions | None = None
     ) -> Tensor:
         """Return the outputs [B, H, T, Dh] of queries [B, H, T, Dh] over keys and values [B, H, S, Dh]."""
         length = keys.shape[-2]
@@ -89,7 +89,7 @@ class BigBirdAttention(PatternAttention):
         return mixed
 
     def _blocks(
-        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: RelativeTerm | None
+        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: AttentionPositions | None
     ) -> Tensor:
         """Return the outputs of all queries, those of global blocks as if they were not."""
         batch, _, length, width = queries.shape

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from manyheads.attention.masks import Mask
 from manyheads.attention.mechanism import Mechanism, weighted_sum
-from manyheads.positions.terms import RelativeTerm, distances_of
+from manyheads.positions.interface import AttentionPositions, distances_of
 
 # Keys up to which the equation is faster on a processor than the fused kernel, forward and backward, as measured. In
 # bfloat16 the kernel's backward pass is slow: at 256 keys it takes 2.3 times as long.
@@ -32,7 +32,7 @@ class DotProductAttention(Mechanism):
         self.dropout = dropout  # of the weights; the paper has none, other toolkits do
 
     def forward(
-        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: RelativeTerm | None = None
+        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: AttentionPositions | None = None
     ) -> Tensor:
         """Return the outputs [B, H, T, Dh] of queries [B, H, T, Dh] over keys and values [B, H, S, Dh].
 
@@ -51,14 +51,14 @@ class DotProductAttention(Mechanism):
         outputs = F.scaled_dot_product_attention(queries, keys, values, attn_mask=forbidden, dropout_p=dropout)
         return outputs if blind is None else outputs.masked_fill(blind, 0.0)
 
-    def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: RelativeTerm | None = None) -> Tensor:
+    def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: AttentionPositions | None = None) -> Tensor:
         """Return softmax(QKᵀ/√d_k + M) [B, H, T, S]; a row whose every key is masked is zero, never NaN.
 
         Relative positions add their term to the scores.
         """
         scores = queries @ keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])
         if positions is not None:
-            scores = scores + positions.scores(queries, distances_of(scores))
+            scores = scores + positions.scores(queries, keys, distances_of(scores))
         rendered = mask.additive(queries, keys.shape[-2])
         if rendered is None:
             return scores.softmax(dim=-1)

@@ -23,7 +23,7 @@ from manyheads.attention.kernel import averages, with_one
 from manyheads.attention.masks import Mask
 from manyheads.attention.mechanism import Mechanism
 from manyheads.attention.pattern import padded
-from manyheads.positions.terms import RelativeTerm, distances_of
+from manyheads.positions.interface import AttentionPositions, distances_of
 
 ITSELF = -1e5  # added to the score of a query with itself: far below all others, but above nothing at all
 
@@ -38,7 +38,7 @@ class HashingAttention(Mechanism):
         self.chunk, self.rounds, self.seed = chunk, rounds, seed
 
     def forward(
-        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: RelativeTerm | None = None
+        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: AttentionPositions | None = None
     ) -> Tensor:
         """Return the outputs [B, H, T, Dh] of queries [B, H, T, Dh] over keys and values [B, H, S, Dh]."""
         assert positions is None, "the configuration refuses this before a model is built"
@@ -46,7 +46,7 @@ class HashingAttention(Mechanism):
             return self._full(queries, keys, mask) @ values
         return _without_padding(averages(self._rounds(queries, keys, mask).sums(with_one(values))), mask)
 
-    def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: RelativeTerm | None = None) -> Tensor:
+    def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: AttentionPositions | None = None) -> Tensor:
         """Return the weights [B, H, T, S] of all rounds together."""
         if self._is_one_chunk(queries, keys):
             return self._full(queries, keys, mask)

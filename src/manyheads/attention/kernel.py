@@ -20,7 +20,7 @@ from torch import Tensor
 from manyheads.attention.cache import Cache, KeysValues
 from manyheads.attention.masks import Mask
 from manyheads.attention.mechanism import Mechanism
-from manyheads.positions.terms import RelativeTerm
+from manyheads.positions.interface import AttentionPositions
 
 CHUNK = 64  # positions of a running sum; more means larger products, and more of them that are thrown away
 
@@ -44,7 +44,7 @@ class KernelAttention(Mechanism):
         raise NotImplementedError
 
     def forward(
-        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: RelativeTerm | None = None
+        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: AttentionPositions | None = None
     ) -> Tensor:
         """Return the outputs [B, H, T, Dh] of queries [B, H, T, Dh] over keys and values [B, H, S, Dh]."""
         assert positions is None, "the configuration refuses this before a model is built"
@@ -55,7 +55,7 @@ class KernelAttention(Mechanism):
             return _causal(features, known, values)
         return averages(features @ (known.transpose(-2, -1) @ with_one(values)))
 
-    def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: RelativeTerm | None = None) -> Tensor:
+    def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: AttentionPositions | None = None) -> Tensor:
         """Return the weights that the sums imply [B, H, T, S]."""
         similar = self.query_features(queries) @ _masked(self.key_features(keys).values, mask).transpose(-2, -1)
         if mask.causal:
@@ -67,7 +67,7 @@ class KernelAttention(Mechanism):
         return Sums()
 
     def step(
-        self, queries: Tensor, new: KeysValues, cache: Cache, mask: Mask, positions: RelativeTerm | None = None
+        self, queries: Tensor, new: KeysValues, cache: Cache, mask: Mask, positions: AttentionPositions | None = None
     ) -> Tensor:
         """Return the output [B, H, 1, Dh] of one query over the past and its own key and value [B, H, 1, Dh]."""
         if not isinstance(cache, Sums):

@@ -17,8 +17,8 @@ from torch import Tensor, nn
 
 from manyheads.attention.masks import Mask
 from manyheads.attention.mechanism import Mechanism
+from manyheads.positions.interface import AttentionPositions
 from manyheads.positions.reach import beyond_table
-from manyheads.positions.terms import RelativeTerm
 
 
 class LinformerAttention(Mechanism):
@@ -36,7 +36,7 @@ class LinformerAttention(Mechanism):
     values: nn.Parameter
 
     def forward(
-        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: RelativeTerm | None = None
+        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: AttentionPositions | None = None
     ) -> Tensor:
         """Return the outputs [B, H, T, Dh] of queries [B, H, T, Dh] over keys and values [B, H, S, Dh]."""
         assert positions is None, "the configuration refuses this before a model is built"
@@ -44,7 +44,7 @@ class LinformerAttention(Mechanism):
         mixed_values = _mixed(values, self._mixing(self.values, values, mask))
         return F.scaled_dot_product_attention(queries, mixed_keys, mixed_values)
 
-    def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: RelativeTerm | None = None) -> Tensor:
+    def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: AttentionPositions | None = None) -> Tensor:
         """Return what each value is multiplied by in all, softmax(…)·F [B, H, T, S]; rows need not sum to 1."""
         mixed_keys = _mixed(keys, self._mixing(self.keys, keys, mask))
         scores = queries @ mixed_keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])

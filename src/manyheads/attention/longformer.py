@@ -16,8 +16,7 @@ from manyheads.attention.masks import Mask
 from manyheads.attention.multi_head import MultiHeadAttention
 from manyheads.attention.pattern import at_the_beginning, padded
 from manyheads.attention.window import WindowAttention
-from manyheads.positions.rotary import RotaryPositions
-from manyheads.positions.terms import RelativeTerm
+from manyheads.positions.interface import AttentionPositions
 
 
 class LongformerAttention(MultiHeadAttention):
@@ -29,7 +28,7 @@ class LongformerAttention(MultiHeadAttention):
         heads: int,
         *,
         window: WindowAttention,
-        positions: RotaryPositions | RelativeTerm | None = None,
+        positions: AttentionPositions | None = None,
     ) -> None:
         super().__init__(width, heads, mechanism=window, positions=positions)
         self.global_tokens = window.global_tokens
@@ -53,7 +52,7 @@ class LongformerAttention(MultiHeadAttention):
         if cache is not None:
             assert isinstance(cache, TwoCaches)
             seen = cache.wide.append(seen)
-        wide, weights = at_the_beginning(queries, seen.keys, seen.values, mask, self._term, start=start)
+        wide, weights = at_the_beginning(queries, seen.keys, seen.values, mask, self._terms, start=start)
         observer = self.observer
         if observer is not None:
             self.observer = lambda narrow: observer(
@@ -69,8 +68,8 @@ class LongformerAttention(MultiHeadAttention):
         """Return queries of the first `count` inputs [B, T, D], keys and values of all; the first stands at `start`."""
         (queries,) = self._globally(inputs[:, :count], 0, 1)
         keys, values = self._globally(inputs, 1, 3)
-        if isinstance(self.positions, RotaryPositions):
-            queries, keys = self.positions(queries, start), self.positions(keys, start)
+        if self.positions is not None:
+            queries, keys = self.positions.prepare(queries, keys, start)
         return queries, KeysValues(keys, values)
 
     def _globally(self, inputs: Tensor, first: int, last: int) -> tuple[Tensor, ...]:

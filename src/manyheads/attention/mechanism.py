@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from manyheads.attention.cache import Cache, KeysValues
 from manyheads.attention.masks import Mask
-from manyheads.positions.terms import RelativeTerm, distances_of
+from manyheads.positions.interface import AttentionPositions, distances_of
 
 
 class Mechanism(nn.Module):
@@ -19,12 +19,12 @@ class Mechanism(nn.Module):
     keys_are_queries = False  # whether keys are compared as what they ask for, as hashing does
 
     def forward(
-        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: RelativeTerm | None = None
+        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: AttentionPositions | None = None
     ) -> Tensor:
         """Return the outputs [B, H, T, Dh] of queries [B, H, T, Dh] over keys and values [B, H, S, Dh]."""
         raise NotImplementedError
 
-    def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: RelativeTerm | None = None) -> Tensor:
+    def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: AttentionPositions | None = None) -> Tensor:
         """Return the weights [B, H, T, S] with which the values are averaged."""
         raise NotImplementedError
 
@@ -36,7 +36,7 @@ class Mechanism(nn.Module):
         return Cache()
 
     def step(
-        self, queries: Tensor, new: KeysValues, cache: Cache, mask: Mask, positions: RelativeTerm | None = None
+        self, queries: Tensor, new: KeysValues, cache: Cache, mask: Mask, positions: AttentionPositions | None = None
     ) -> Tensor:
         """Return the outputs [B, H, T, Dh] of queries over the past and the new keys and values [B, H, T, Dh]."""
         seen = cache.append(new)
@@ -45,7 +45,7 @@ class Mechanism(nn.Module):
 
 
 def weighted_sum(
-    weights: Tensor, values: Tensor, positions: RelativeTerm | None = None, apart: Tensor | None = None
+    weights: Tensor, values: Tensor, positions: AttentionPositions | None = None, apart: Tensor | None = None
 ) -> Tensor:
     """Return values [B, H, …, S, Dh] averaged by weights [B, H, …, T, S], and what relative positions add to them.
 

@@ -20,14 +20,13 @@ from manyheads.attention.cache import Cache, KeysValues
 from manyheads.attention.dot_product import DotProductAttention
 from manyheads.attention.masks import Mask
 from manyheads.attention.mechanism import Mechanism, weighted_sum
-from manyheads.positions.rotary import RotaryPositions
-from manyheads.positions.terms import RelativeTerm
+from manyheads.positions.interface import AttentionPositions
 
 
 class MultiHeadAttention(nn.Module):
     """h attentions side by side, each on its own d_model/h-wide projection of queries, keys and values.
 
-    Relative positions are for self-attention: rotary ones turn queries and keys, others have a term in the scores.
+    Positions are for self-attention; attention over an encoder's output has none.
     """
 
     observer: Callable[[Tensor], None] | None = None  # set by `record_attention`, for the length of its block
@@ -39,7 +38,7 @@ class MultiHeadAttention(nn.Module):
         *,
         bias: bool = True,
         mechanism: Mechanism | None = None,
-        positions: RotaryPositions | RelativeTerm | None = None,
+        positions: AttentionPositions | None = None,
     ) -> None:
         super().__init__()
         assert width % heads == 0, "the configuration refuses this before a model is built"
@@ -67,15 +66,14 @@ class MultiHeadAttention(nn.Module):
         queries, keys, values = self._project(inputs, 0, 3)
         if self.mechanism.keys_are_queries:
             keys = queries
-        if isinstance(self.positions, RotaryPositions):
-            start = 0 if cache is None else cache.length
-            queries, keys = self.positions(queries, start), self.positions(keys, start)
+        if self.positions is not None:
+            queries, keys = self.positions.prepare(queries, keys, 0 if cache is None else cache.length)
         seen = KeysValues(keys, values)
         if cache is None:
             return self._attend(queries, seen, mask)
         if self.observer is not None:
             return self._attend(queries, cache.append(seen), mask)
-        return self.mechanism.step(queries, seen, cache, mask, self._term)
+        return self.mechanism.step(queries, seen, cache, mask, self._terms)
 
     def new_cache(self) -> Cache:
         """Return what decoding remembers before its first step; whoever looks at weights needs every key."""
@@ -112,16 +110,17 @@ class MultiHeadAttention(nn.Module):
     def _attend(self, queries: Tensor, seen: KeysValues, mask: Mask) -> Tensor:
         """Attend in every head: [B, H, T, Dh] → [B, H, T, Dh]."""
         if self.observer is None:
-            outputs: Tensor = self.mechanism(queries, seen.keys, seen.values, mask, self._term)
+            outputs: Tensor = self.mechanism(queries, seen.keys, seen.values, mask, self._terms)
             return outputs
-        weights = self.mechanism.weights(queries, seen.keys, mask, self._term)
+        weights = self.mechanism.weights(queries, seen.keys, mask, self._terms)
         self.observer(weights)
-        return weighted_sum(weights, seen.values, self._term)
+        return weighted_sum(weights, seen.values, self._terms)
 
     @property
-    def _term(self) -> RelativeTerm | None:
-        """What relative positions add to the scores; rotary ones have done their work before."""
-        return None if isinstance(self.positions, RotaryPositions) else self.positions
+    def _terms(self) -> AttentionPositions | None:
+        """The positions if they add terms to scores and outputs, which mechanisms then compute."""
+        positions = self.positions
+        return positions if positions is not None and positions.adds_terms else None
 
     def _join(self, heads: Tensor) -> Tensor:
         """Put the heads [B, H, T, Dh] side by side and apply W_O: [B, T, D]."""

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from manyheads.attention.masks import Mask, Rendered
 from manyheads.attention.mechanism import Mechanism, weighted_sum
-from manyheads.positions.terms import RelativeTerm, distances_of
+from manyheads.positions.interface import AttentionPositions, distances_of
 
 
 class PatternAttention(Mechanism):
@@ -24,11 +24,11 @@ class PatternAttention(Mechanism):
         """Return who may look at whom by the pattern alone, broadcasting to [B, H, T, S]."""
         raise NotImplementedError
 
-    def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: RelativeTerm | None = None) -> Tensor:
+    def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: AttentionPositions | None = None) -> Tensor:
         """Return softmax(QKᵀ/√d_k + R + M) [B, H, T, S], where M forbids what the mask or the pattern does."""
         scores = queries @ keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])
         if positions is not None:
-            scores = scores + positions.scores(queries, distances_of(scores))
+            scores = scores + positions.scores(queries, keys, distances_of(scores))
         seen = self.allowed(queries.shape[-2], keys.shape[-2], mask, queries.device)
         dense = mask.dense(queries.shape[-2], keys.shape[-2])
         rendered = Rendered.of(seen if dense is None else seen & dense.to(seen.device), scores.dtype)
@@ -36,7 +36,7 @@ class PatternAttention(Mechanism):
         return weights if rendered.blind is None else weights.masked_fill(rendered.blind, 0.0)
 
     def by_definition(
-        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: RelativeTerm | None
+        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: AttentionPositions | None
     ) -> Tensor:
         """Return the outputs by way of the whole matrix, for what is too short to be worth blocks."""
         return weighted_sum(self.weights(queries, keys, mask, positions), values, positions)
@@ -47,7 +47,7 @@ def attend(
     keys: Tensor,
     values: Tensor,
     seen: Tensor,
-    positions: RelativeTerm | None = None,
+    positions: AttentionPositions | None = None,
     apart: Tensor | None = None,
 ) -> Tensor:
     """Return the outputs [B, H, …, T, Dh] of blocks of queries over those of their keys [B, H, …, S, Dh] that are seen.
@@ -57,7 +57,7 @@ def attend(
     if positions is None:
         return _fused(queries, keys, values, Rendered.of(seen, queries.dtype))
     assert apart is not None
-    scores = queries @ keys.transpose(-2, -1) / math.sqrt(queries.shape[-1]) + positions.scores(queries, apart)
+    scores = queries @ keys.transpose(-2, -1) / math.sqrt(queries.shape[-1]) + positions.scores(queries, keys, apart)
     return weighted_sum(masked_softmax(scores, seen.expand(scores.shape)), values, positions, apart)
 
 
@@ -83,7 +83,7 @@ def masked_softmax(scores: Tensor, seen: Tensor) -> Tensor:
 
 
 def at_the_beginning(
-    queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: RelativeTerm | None, *, start: int = 0
+    queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: AttentionPositions | None, *, start: int = 0
 ) -> tuple[Tensor, Tensor]:
     """Return the outputs [B, H, T, Dh] and weights [B, H, T, S] of the positions from `start`, which see everything.
 
@@ -93,7 +93,7 @@ def at_the_beginning(
     places = torch.arange(keys.shape[-2], device=keys.device)
     apart = places - places[start : start + queries.shape[-2], None]
     if positions is not None:
-        scores = scores + positions.scores(queries, apart)
+        scores = scores + positions.scores(queries, keys, apart)
     seen = apart <= 0 if mask.causal else torch.ones_like(apart, dtype=torch.bool)
     if mask.valid is not None:
         seen = seen & mask.valid[:, None, None, : keys.shape[-2]]

@@ -18,7 +18,7 @@ from torch import Tensor
 from manyheads.attention.masks import Mask
 from manyheads.attention.mechanism import weighted_sum
 from manyheads.attention.pattern import PatternAttention, attend, masked_softmax, padded
-from manyheads.positions.terms import RelativeTerm
+from manyheads.positions.interface import AttentionPositions
 
 
 class WindowAttention(PatternAttention):
@@ -36,7 +36,7 @@ class WindowAttention(PatternAttention):
         return near | (places < self.global_tokens)
 
     def forward(
-        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: RelativeTerm | None = None
+        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: AttentionPositions | None = None
     ) -> Tensor:
         """Return the outputs [B, H, T, Dh] of queries [B, H, T, Dh] over keys and values [B, H, S, Dh]."""
         length = keys.shape[-2]
@@ -46,22 +46,25 @@ class WindowAttention(PatternAttention):
             return self.by_definition(queries, keys, values, mask, positions)
         return self._blocks(queries, keys, values, mask, positions)
 
-    def _one(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: RelativeTerm | None) -> Tensor:
+    def _one(
+        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: AttentionPositions | None
+    ) -> Tensor:
         """Return the output of the last query alone, as in decoding: only the keys it may see are touched."""
         last = keys.shape[-2] - 1
         first = max(last % self.dilation, last - self.window * self.dilation)
         seen = sorted({*range(min(self.global_tokens, last + 1)), *range(first, last + 1, self.dilation)})
         rows = torch.tensor(seen, device=keys.device)
-        scores = queries @ keys.index_select(2, rows).transpose(-2, -1) / math.sqrt(queries.shape[-1])
+        keys, values = keys.index_select(2, rows), values.index_select(2, rows)
+        scores = queries @ keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])
         apart = (rows - last)[None]
         if positions is not None:
-            scores = scores + positions.scores(queries, apart)
+            scores = scores + positions.scores(queries, keys, apart)
         valid = torch.ones_like(rows, dtype=torch.bool) if mask.valid is None else mask.valid[:, None, None, rows]
         weights = masked_softmax(scores, valid.expand(scores.shape))
-        return weighted_sum(weights, values.index_select(2, rows), positions, apart)
+        return weighted_sum(weights, values, positions, apart)
 
     def _blocks(
-        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: RelativeTerm | None
+        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: AttentionPositions | None
     ) -> Tensor:
         """Return the outputs of a whole sequence, block by block."""
         layout = _Layout(queries.shape[-2], self.window, self.dilation, mask.causal)

@@ -8,22 +8,14 @@ embeddings have unit variance and unscaled output weights keep logits small.
 from __future__ import annotations
 
 import math
-from typing import Protocol
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from manyheads.layers.dropout import Dropout
+from manyheads.positions.interface import AbsolutePositions
 from manyheads.positions.randomised import drawn_in_order
-
-
-class AbsolutePositions(Protocol):
-    """Encodings that are added to embeddings, one vector per position."""
-
-    def __call__(self, start: int, stop: int) -> Tensor:
-        """Return the vectors [stop - start, D] of the positions start … stop - 1."""
-        ...
 
 
 def token_vectors(vocabulary: int, width: int) -> nn.Parameter:

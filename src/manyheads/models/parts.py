@@ -33,14 +33,14 @@ from manyheads.config.models.positions import (
     SinusoidalSettings,
     T5Settings,
 )
-from manyheads.layers.embedding import AbsolutePositions, Embedding
+from manyheads.layers.embedding import Embedding
 from manyheads.positions.alibi import LinearBias
+from manyheads.positions.interface import AbsolutePositions, AttentionPositions
 from manyheads.positions.learned import LearnedPositions
 from manyheads.positions.relative import RelativePositions
 from manyheads.positions.rotary import RotaryPositions
 from manyheads.positions.sinusoidal import SinusoidalPositions
 from manyheads.positions.t5_bias import BucketedBias
-from manyheads.positions.terms import RelativeTerm
 
 
 def make_embedding(vectors: nn.Parameter, settings: AnyPositions, *, dropout: float) -> Embedding:
@@ -76,7 +76,7 @@ def make_self_attention(
 
 def _positions_of_attention(
     settings: AnyPositions | None, head_width: int, heads: int, *, causal: bool
-) -> RotaryPositions | RelativeTerm | None:
+) -> AttentionPositions | None:
     """Return the positions that self-attention sees, if there are any."""
     match settings:
         case RelativeSettings():

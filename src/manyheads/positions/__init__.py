@@ -9,6 +9,6 @@
 | `t5_bias` | a trained number for each range of distances (T5) |
 | `alibi` | a penalty that grows with the distance |
 | `rotary` | turns queries and keys by their position |
-| `terms` | what relative positions add to attention |
+| `interface` | how positions enter embeddings and attention |
 | `reach` | what is said when a text is longer than these |
 """

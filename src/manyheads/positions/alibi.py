@@ -11,9 +11,9 @@ so there a key after its query has the slope of the head at the other end: m_(H+
 from __future__ import annotations
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from manyheads.positions.terms import by_head
+from manyheads.positions.interface import AttentionPositions, by_head
 
 
 def slopes(heads: int) -> list[float]:
@@ -24,7 +24,7 @@ def slopes(heads: int) -> list[float]:
     return even + between[: heads - lower]
 
 
-class LinearBias(nn.Module):
+class LinearBias(AttentionPositions):
     """A penalty that grows with the distance."""
 
     slopes: Tensor
@@ -33,10 +33,7 @@ class LinearBias(nn.Module):
         super().__init__()
         self.register_buffer("slopes", torch.tensor(slopes(heads)), persistent=False)
 
-    def scores(self, queries: Tensor, distances: Tensor) -> Tensor:
+    def scores(self, queries: Tensor, keys: Tensor, distances: Tensor) -> Tensor:
         """Return −m·|j − i| [H, …, T, S] at distances […, T, S]."""
         apart = distances[..., None]
         return by_head(torch.where(apart > 0, self.slopes.flip(0), self.slopes) * -apart.abs(), queries)
-
-    def outputs(self, weights: Tensor, distances: Tensor) -> None:
-        """Values have no term."""

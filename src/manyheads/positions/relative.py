@@ -14,8 +14,10 @@ import math
 import torch
 from torch import Tensor, nn
 
+from manyheads.positions.interface import AttentionPositions
 
-class RelativePositions(nn.Module):
+
+class RelativePositions(AttentionPositions):
     """Trained vectors for the distances −clip … clip, for keys and for values."""
 
     def __init__(self, head_width: int, *, clip: int) -> None:
@@ -24,7 +26,7 @@ class RelativePositions(nn.Module):
         self.keys = nn.Parameter(torch.randn(2 * clip + 1, head_width) * head_width**-0.5)
         self.values = nn.Parameter(torch.randn(2 * clip + 1, head_width) * head_width**-0.5)
 
-    def scores(self, queries: Tensor, distances: Tensor) -> Tensor:
+    def scores(self, queries: Tensor, keys: Tensor, distances: Tensor) -> Tensor:
         """Return q_i · a^K_(j−i) / √d_k [B, H, …, T, S] for queries [B, H, …, T, Dh] at distances […, T, S]."""
         each = queries @ self.keys.T / math.sqrt(queries.shape[-1])  # [B, H, …, T, 2·clip + 1]
         return each.gather(-1, self._rows(distances).expand(*queries.shape[:-1], -1))

@@ -13,12 +13,15 @@ from __future__ import annotations
 import math
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
+
+from manyheads.positions.interface import AttentionPositions
 
 
-class RotaryPositions(nn.Module):
-    """Turns vectors of one head's width."""
+class RotaryPositions(AttentionPositions):
+    """Turns queries and keys, both as wide as a head."""
 
+    adds_terms = False
     frequencies: Tensor
 
     def __init__(self, head_width: int) -> None:
@@ -27,6 +30,10 @@ class RotaryPositions(nn.Module):
         even = torch.arange(0, head_width, 2, dtype=torch.float64)
         frequencies = torch.exp(even * (-math.log(10000.0) / head_width)).to(torch.get_default_dtype())
         self.register_buffer("frequencies", frequencies, persistent=False)
+
+    def prepare(self, queries: Tensor, keys: Tensor, start: int) -> tuple[Tensor, Tensor]:
+        """Return queries [B, H, T, Dh] and keys [B, H, S, Dh], both turned; the first of each is at `start`."""
+        return self(queries, start), self(keys, start)
 
     def forward(self, vectors: Tensor, start: int = 0) -> Tensor:
         """Return vectors [B, H, T, Dh], turned as they stand at the positions start, start + 1, …."""

@@ -12,10 +12,10 @@ import math
 import torch
 from torch import Tensor, nn
 
-from manyheads.positions.terms import by_head
+from manyheads.positions.interface import AttentionPositions, by_head
 
 
-class BucketedBias(nn.Module):
+class BucketedBias(AttentionPositions):
     """A table of one number for each bucket and head."""
 
     def __init__(self, heads: int, *, buckets: int, reach: int, causal: bool) -> None:
@@ -23,12 +23,9 @@ class BucketedBias(nn.Module):
         self.buckets, self.reach, self.causal = buckets, reach, causal
         self.table = nn.Parameter(torch.zeros(buckets, heads))
 
-    def scores(self, queries: Tensor, distances: Tensor) -> Tensor:
+    def scores(self, queries: Tensor, keys: Tensor, distances: Tensor) -> Tensor:
         """Return the bias [H, …, T, S] at distances […, T, S]."""
         return by_head(self.table[self.bucket(distances)], queries)
-
-    def outputs(self, weights: Tensor, distances: Tensor) -> None:
-        """Values have no term."""
 
     def bucket(self, distances: Tensor) -> Tensor:
         """Return the bucket of each distance j − i."""

@@ -71,7 +71,7 @@ class LengthOrder:
         """The number of batches of an epoch, in which a corpus of weight 1 is seen once."""
         return len(self._cuts) - 1
 
-    def classes(self) -> list[tuple[NDArray[np.integer[Any]], int]]:
+    def classes(self) -> list[tuple[NDArray[Any], int]]:
         """Return the members of each length class, and how many ranks it has in an epoch."""
         ranks = np.diff(self._rank_starts).tolist()
         begins, ends = self._class_starts[:-1], self._class_starts[1:]
