@@ -7,7 +7,8 @@ import torch.nn.functional as F
 from helpers import SPECIAL, batch_of, greatest_difference, tiny
 from manyheads.attention import dot_product
 from manyheads.attention.multi_head import MultiHeadAttention
-from manyheads.attention.recording import record_attention
+from manyheads.attention.observer import Observable
+from manyheads.attention.recording import record_attention, unobserved
 from manyheads.decoding.search.from_source import beam_from_source, greedy_from_source
 
 ROWS = [[4, 5, 6, 7], [8, 9], [10]]
@@ -126,3 +127,74 @@ def test_a_shorter_second_source_does_not_cut_off_what_the_first_looked_at():
         model.encode(batch_of([[9]]))
     for name, weights in recording.items():
         assert torch.allclose(weights.sum(dim=-1), torch.ones(()), atol=1e-5), name
+
+
+def same(one, other) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_nested_blocks_all_record_and_the_outer_one_goes_on():
+    model = tiny()
+    with record_attention(model) as expected:
+        forward(model)
+    with record_attention(model) as outer:
+        with record_attention(model) as inner:
+            forward(model)
+        assert same(inner, expected)
+        assert same(outer, expected)
+        forward(model)
+    assert same(inner, expected)
+    for name, weights in expected.items():
+        assert torch.equal(outer[name], torch.cat((weights, weights), dim=-2)), name
+
+
+def test_a_block_around_a_part_records_that_part_inside_a_block_around_the_model():
+    model = tiny()
+    with record_attention(model) as outer, record_attention(model.encoder) as inner:
+        forward(model)
+    assert inner.keys() == {"layers.0.attention", "layers.1.attention"}
+    for name, weights in inner.items():
+        assert torch.equal(outer[f"encoder.{name}"], weights)
+
+
+def test_after_an_inner_block_each_part_has_its_former_observer_even_after_an_error():
+    attention = MultiHeadAttention(8, 2)
+    attention.observer = observer = lambda weights: None
+    with record_attention(attention):
+        assert attention.observer is not observer
+    assert attention.observer is observer
+    with pytest.raises(KeyError), record_attention(attention):
+        raise KeyError("no reason")
+    assert attention.observer is observer
+
+
+def test_no_block_records_what_is_unobserved():
+    model = tiny()
+    with record_attention(model) as outer, record_attention(model) as inner:
+        with unobserved(model) as observed:
+            forward(model)
+        assert observed
+        assert not outer and not inner
+        forward(model)
+    assert outer and same(outer, inner)
+    with unobserved(model) as observed:
+        assert not observed
+
+
+class Pointer(Observable):
+    """An attention that is not multi-head: one query after the other over given states."""
+
+    def forward(self, queries: torch.Tensor, states: torch.Tensor) -> torch.Tensor:
+        weights = (queries @ states.transpose(-2, -1)).softmax(dim=-1)
+        if self.observer is not None:
+            self.observer(weights[:, None])
+        return weights @ states
+
+
+def test_whatever_is_observable_is_recorded():
+    model = torch.nn.ModuleDict({"pointer": Pointer(), "heads": MultiHeadAttention(8, 2)})
+    queries, states = torch.randn(2, 3, 5, 8)
+    with record_attention(model) as recording:
+        outputs = model["pointer"](queries, states)
+    assert recording.keys() == {"pointer"}
+    assert torch.equal(recording["pointer"][:, 0] @ states, outputs)

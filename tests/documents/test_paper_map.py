@@ -28,7 +28,14 @@ def test_every_file_of_the_model_is_on_the_map():
     files = {str(path.relative_to(ROOT)) for room in rooms for path in (ROOT / "src/manyheads" / room).glob("*.py")}
     helpers = {
         f"src/manyheads/{name}.py"
-        for name in ("attention/cache", "attention/mechanism", "attention/pattern", "layers/dropout", "positions/reach")
+        for name in (
+            "attention/cache",
+            "attention/mechanism",
+            "attention/observer",
+            "attention/pattern",
+            "layers/dropout",
+            "positions/reach",
+        )
     }
     expected = {file for file in files if not file.endswith("__init__.py")} - helpers
     assert expected <= {file for _, file, _ in LINKS}

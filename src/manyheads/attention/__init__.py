@@ -14,5 +14,6 @@
 | `pattern`, `kernel` | what windows and blocks, and what linear and performer have in common |
 | `multi_head` | multi-head attention, section 3.2.2 |
 | `cache` | keys and values remembered from one decoding step to the next |
+| `observer` | what can be recorded |
 | `recording` | every head's weights, for whoever asks |
 """

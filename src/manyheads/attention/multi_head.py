@@ -10,8 +10,6 @@ parts where queries and keys come from different places.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -20,16 +18,15 @@ from manyheads.attention.cache import Cache, KeysValues
 from manyheads.attention.dot_product import DotProductAttention
 from manyheads.attention.masks import Mask
 from manyheads.attention.mechanism import Mechanism, weighted_sum
+from manyheads.attention.observer import Observable
 from manyheads.positions.interface import AttentionPositions
 
 
-class MultiHeadAttention(nn.Module):
+class MultiHeadAttention(Observable):
     """h attentions side by side, each on its own d_model/h-wide projection of queries, keys and values.
 
     Positions are for self-attention; attention over an encoder's output has none.
     """
-
-    observer: Callable[[Tensor], None] | None = None  # set by `record_attention`, for the length of its block
 
     def __init__(
         self,

@@ -5,7 +5,7 @@
     recording["decoder.layers.0.cross_attention"]  # [B, H, T, S], every head, not averaged
 
 Outside the block nothing is installed and the fused kernel runs; inside, each attention takes the exact path. A search
-inside the block records the hypotheses it returns, and none of those that it gave up.
+inside the block records the hypotheses it returns, and none of those that it gave up. Blocks may be nested.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor, nn
 
-from manyheads.attention.multi_head import MultiHeadAttention
+from manyheads.attention.observer import Observable, Observer
 
 
 class Recording(dict[str, Tensor]):
@@ -40,27 +40,46 @@ def _join(earlier: Tensor, later: Tensor) -> Tensor:
 
 
 @contextmanager
-def unobserved(model: nn.Module) -> Iterator[bool]:
-    """Let nobody look while the block lasts; yield whether somebody is waiting to look again."""
-    observers = {part: part.observer for part in model.modules() if isinstance(part, MultiHeadAttention)}
-    try:
-        for attention in observers:
-            attention.observer = None
-        yield any(observers.values())
-    finally:
-        for attention, observer in observers.items():
-            attention.observer = observer
+def record_attention(model: nn.Module) -> Iterator[Recording]:
+    """Record the weights of every attention inside `model` while the block lasts.
+
+    Blocks may be nested: each of them records.
+    """
+    recording = Recording()
+    with _restored_observers(model) as parts:
+        for name, part in parts.items():
+            part.observer = _recorder(recording, name, part.observer)
+        yield recording
 
 
 @contextmanager
-def record_attention(model: nn.Module) -> Iterator[Recording]:
-    """Record the weights of every attention inside `model` while the block lasts."""
-    recording = Recording()
-    found = {name: part for name, part in model.named_modules() if isinstance(part, MultiHeadAttention)}
+def unobserved(model: nn.Module) -> Iterator[bool]:
+    """Remove the observers inside `model` while the block lasts; yield whether there were any."""
+    with _restored_observers(model) as parts:
+        observed = any(part.observer is not None for part in parts.values())
+        for part in parts.values():
+            part.observer = None
+        yield observed
+
+
+@contextmanager
+def _restored_observers(model: nn.Module) -> Iterator[dict[str, Observable]]:
+    """Yield the observable parts of `model` by name; after the block, each has its former observer again."""
+    parts = {name: part for name, part in model.named_modules() if isinstance(part, Observable)}
+    observers = {name: part.observer for name, part in parts.items()}
     try:
-        for name, attention in found.items():
-            attention.observer = lambda weights, name=name: recording.add(name, weights)
-        yield recording
+        yield parts
     finally:
-        for attention in found.values():
-            attention.observer = None
+        for name, part in parts.items():
+            part.observer = observers[name]
+
+
+def _recorder(recording: Recording, name: str, outer: Observer | None) -> Observer:
+    """Return an observer that adds weights to the recording under a name and then passes them to the outer one."""
+
+    def observe(weights: Tensor) -> None:
+        recording.add(name, weights)
+        if outer is not None:
+            outer(weights)
+
+    return observe
