@@ -3,8 +3,9 @@
 import pytest
 import torch
 
-from helpers import VOCABULARY, batch_of, stir, tiny_settings
+from helpers import VOCABULARY, batch_of, greatest_difference, stir, tiny_settings
 from manyheads.attention.kernel import Sums
+from manyheads.attention.recording import record_attention
 from manyheads.config.reading import build_recipe
 from manyheads.errors import ManyheadsError
 from manyheads.models.transformer import Transformer
@@ -14,6 +15,7 @@ ATTENTION = {
     "linear": {"kind": "linear"},
     "hashing": {"kind": "hashing", "chunk": 64},
 }
+CLOSE = 2e-5
 REFUSED = [(name, kind) for name in ATTENTION for kind in ("relative", "t5", "alibi")]
 
 
@@ -34,6 +36,30 @@ def test_sums_are_all_that_is_remembered(name):
             assert all(isinstance(cache, Sums) for cache in state.caches)
             sizes.append(sum(cache.products.numel() for cache in state.caches))
     assert len(set(sizes)) == 1
+
+
+@pytest.mark.parametrize("name", ["performer", "linear"])
+def test_steps_that_were_recorded_from_the_first_one_on_can_go_on_unrecorded(name):
+    model, written = build(name, "sinusoidal"), torch.tensor([[2, 4, 5, 6], [2, 7, 8, 9]])
+    with torch.inference_mode():
+        memory = model.encode(batch_of([[4, 5], [6]]))
+        state = model.start(memory)
+        with record_attention(model):
+            for column in written.T[:2]:
+                _, state = model.step(column, state)
+        _, state = model.step(written[:, 2], state.select(torch.tensor([0, 1])))
+        found, _ = model.step(written[:, 3], state)
+        expected = model.logits(model.decode(written, memory).hidden)[:, -1]
+    assert greatest_difference(found, expected) < CLOSE * max(1.0, float(expected.abs().max()))
+
+
+@pytest.mark.parametrize("name", ["performer", "linear"])
+def test_weights_over_a_past_of_which_only_sums_are_left_are_refused(name):
+    model = build(name, "sinusoidal")
+    with torch.inference_mode():
+        _, state = model.step(torch.tensor([2]), model.start(model.encode(batch_of([[4, 5]]))))
+        with record_attention(model), pytest.raises(ManyheadsError, match="Record from the first step"):
+            model.step(torch.tensor([4]), state)
 
 
 @pytest.mark.parametrize(("name", "kind"), REFUSED)

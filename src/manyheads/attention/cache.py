@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from torch import Tensor
 
@@ -36,9 +36,9 @@ class Cache:
         self.length = stop
         return KeysValues(*(kept[:, :, :stop] for kept in self._buffer))
 
-    def select(self, rows: Tensor) -> Cache:
+    def select(self, rows: Tensor) -> Self:
         """Return the cache of the given rows of the batch [N], in that order: how a beam is reordered."""
-        chosen = Cache()
+        chosen = type(self)()
         chosen.length = self.length
         chosen._buffer = None if self._buffer is None else self._buffer.select(rows)
         return chosen

@@ -12,7 +12,7 @@ Features may be known up to a factor exp(s) that all keys share; it cancels out,
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import torch
 from torch import Tensor
@@ -20,6 +20,7 @@ from torch import Tensor
 from manyheads.attention.cache import Cache, KeysValues
 from manyheads.attention.masks import Mask
 from manyheads.attention.mechanism import Mechanism
+from manyheads.errors import ManyheadsError
 from manyheads.positions.interface import AttentionPositions
 
 CHUNK = 64  # positions of a running sum; more means larger products, and more of them that are thrown away
@@ -70,20 +71,38 @@ class KernelAttention(Mechanism):
         self, queries: Tensor, new: KeysValues, cache: Cache, mask: Mask, positions: AttentionPositions | None = None
     ) -> Tensor:
         """Return the output [B, H, 1, Dh] of one query over the past and its own key and value [B, H, 1, Dh]."""
-        if not isinstance(cache, Sums):
+        if not isinstance(cache, Sums) or cache.holds_keys:
             return super().step(queries, new, cache, mask, positions)
         cache.add(self.key_features(new.keys), new.values)
         return averages(self.query_features(queries) @ cache.products)
 
 
 class Sums(Cache):
-    """Σ φ(k)·[v; 1]ᵀ over the past [B, H, F, Dh + 1]: of the same size, however long that is."""
+    """Σ φ(k)·[v; 1]ᵀ over the past [B, H, F, Dh + 1]: of the same size, however long that is.
+
+    Weights cannot be computed from sums. Where they are recorded from the first step on, keys and values are kept
+    instead, as in any other cache.
+    """
 
     products: Tensor
 
     def __init__(self) -> None:
         super().__init__()
         self._scale: Tensor | None = None
+
+    @property
+    def holds_keys(self) -> bool:
+        """Whether keys and values are kept instead of their sums."""
+        return self._buffer is not None
+
+    def append(self, new: KeysValues) -> KeysValues:
+        """Keep new keys and values, and return all of them so far; those that are in sums already are gone."""
+        if self.length and not self.holds_keys:
+            raise ManyheadsError(
+                "the weights of this attention cannot be recorded: earlier steps kept only sums of keys and values.",
+                cure="Record from the first step of decoding on.",
+            )
+        return super().append(new)
 
     def add(self, features: Features, values: Tensor) -> None:
         """Add the features [B, H, T, F] and values [B, H, T, Dh] of new keys."""
@@ -98,11 +117,10 @@ class Sums(Cache):
             self._scale = largest
         self.length += values.shape[-2]
 
-    def select(self, rows: Tensor) -> Sums:
+    def select(self, rows: Tensor) -> Self:
         """Return the sums of the given rows of the batch [N], in that order."""
-        chosen = Sums()
-        chosen.length = self.length
-        if self.length:
+        chosen = super().select(rows)
+        if self.length and not self.holds_keys:
             chosen.products = self.products.index_select(0, rows)
             chosen._scale = None if self._scale is None else self._scale.index_select(0, rows)
         return chosen

@@ -7,6 +7,8 @@ past, which is short.
 
 from __future__ import annotations
 
+from typing import Self
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -87,10 +89,8 @@ class TwoCaches(Cache):
         super().__init__()
         self.wide = Cache()
 
-    def select(self, rows: Tensor) -> TwoCaches:
+    def select(self, rows: Tensor) -> Self:
         """Return both caches of the given rows of the batch [N], in that order."""
-        chosen = TwoCaches()
-        narrow = super().select(rows)
-        chosen.length, chosen._buffer = narrow.length, narrow._buffer
+        chosen = super().select(rows)
         chosen.wide = self.wide.select(rows)
         return chosen
