@@ -30,10 +30,10 @@ def twins(*, bias: bool = True) -> tuple[MultiHeadAttention, nn.MultiheadAttenti
     ours = stir(MultiHeadAttention(WIDTH, HEADS, bias=bias), seed=1, gain=2.0)
     theirs = nn.MultiheadAttention(WIDTH, HEADS, bias=bias, batch_first=True)
     with torch.no_grad():
-        theirs.in_proj_weight.copy_(ours.inputs)
+        theirs.in_proj_weight.copy_(ours.input_projection)
         theirs.out_proj.weight.copy_(ours.output.weight)
         if bias:
-            theirs.in_proj_bias.copy_(ours.inputs_bias)
+            theirs.in_proj_bias.copy_(ours.input_projection_bias)
             theirs.out_proj.bias.copy_(ours.output.bias)
     return ours, theirs
 

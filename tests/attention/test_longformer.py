@@ -27,8 +27,8 @@ def test_it_is_that_of_hugging_face(count: int):
     theirs = LongformerSelfAttention(config, layer_id=0).eval()
     with torch.no_grad():
         for suffix, weight, bias in (
-            ("", ours.inputs, ours.inputs_bias),
-            ("_global", ours.global_inputs, ours.global_inputs_bias),
+            ("", ours.input_projection, ours.input_projection_bias),
+            ("_global", ours.global_projection, ours.global_projection_bias),
         ):
             for name, part, number in zip(("query", "key", "value"), weight.chunk(3), bias.chunk(3), strict=True):
                 layer = getattr(theirs, name + suffix)

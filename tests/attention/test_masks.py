@@ -53,13 +53,13 @@ def test_nothing_forbidden_is_none():
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_the_additive_form_is_zero_or_minus_infinity(dtype):
     mask = Mask.padding(torch.tensor([2, 4]), 4, causal=True)
-    rendered = mask.additive(torch.zeros(2, 3, 4, 5, dtype=dtype), 4)
-    assert rendered.blind is None
-    additive = rendered.forbidden
-    assert additive.dtype == dtype
+    additive = mask.additive(torch.zeros(2, 3, 4, 5, dtype=dtype), 4)
+    assert additive.fully_masked is None
+    bias = additive.bias
+    assert bias.dtype == dtype
     dense = mask.dense(4, 4)
-    assert torch.equal(additive == 0.0, dense)
-    assert torch.equal(torch.isneginf(additive), ~dense)
+    assert torch.equal(bias == 0.0, dense)
+    assert torch.equal(torch.isneginf(bias), ~dense)
 
 
 def test_the_additive_form_is_rendered_once_per_shape_and_type():
@@ -67,15 +67,15 @@ def test_the_additive_form_is_rendered_once_per_shape_and_type():
     scores = torch.zeros(2, 1, 4, 4)
     first = mask.additive(scores, 4)
     assert mask.additive(scores, 4) is first
-    assert mask.additive(scores.double(), 4).forbidden.dtype == torch.float64
-    assert mask.additive(scores[:, :, :2], 4).forbidden.shape[-2:] == (2, 4)
+    assert mask.additive(scores.double(), 4).bias.dtype == torch.float64
+    assert mask.additive(scores[:, :, :2], 4).bias.shape[-2:] == (2, 4)
 
 
 def test_a_query_that_sees_nothing_is_listed_and_its_row_is_a_number():
-    rendered = Mask.padding(torch.tensor([0, 2]), 3).additive(torch.zeros(2, 1, 4, 5), 3)
-    assert rendered.blind[:, 0, 0, 0].tolist() == [True, False]
-    assert rendered.forbidden[0].abs().max() == 0.0
-    assert torch.isneginf(rendered.forbidden[1]).sum() == 1
+    additive = Mask.padding(torch.tensor([0, 2]), 3).additive(torch.zeros(2, 1, 4, 5), 3)
+    assert additive.fully_masked[:, 0, 0, 0].tolist() == [True, False]
+    assert additive.bias[0].abs().max() == 0.0
+    assert torch.isneginf(additive.bias[1]).sum() == 1
 
 
 def test_selected_rows_are_those_rows():

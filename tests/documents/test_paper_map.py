@@ -34,7 +34,7 @@ def test_every_file_of_the_model_is_on_the_map():
             "attention/observer",
             "attention/pattern",
             "layers/dropout",
-            "positions/reach",
+            "positions/limits",
         )
     }
     expected = {file for file in files if not file.endswith("__init__.py")} - helpers

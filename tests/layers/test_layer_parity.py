@@ -44,8 +44,8 @@ def decoder_layer(order: str, activation: str) -> DecoderLayer:
 
 
 def copy_attention(ours: MultiHeadAttention, theirs: nn.MultiheadAttention) -> None:
-    theirs.in_proj_weight.copy_(ours.inputs)
-    theirs.in_proj_bias.copy_(ours.inputs_bias)
+    theirs.in_proj_weight.copy_(ours.input_projection)
+    theirs.in_proj_bias.copy_(ours.input_projection_bias)
     theirs.out_proj.load_state_dict(ours.output.state_dict())
 
 

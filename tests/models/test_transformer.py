@@ -127,12 +127,12 @@ def test_each_projection_of_an_attention_is_drawn_for_itself(fresh):
     attentions = [part for part in fresh.modules() if isinstance(part, MultiHeadAttention)]
     assert attentions
     for attention in attentions:
-        for projection in (*attention.inputs.detach().chunk(3), attention.output.weight.detach()):
+        for projection in (*attention.input_projection.detach().chunk(3), attention.output.weight.detach()):
             assert projection.shape == (64, 64)
             assert within_glorot(projection)
-        assert not attention.inputs_bias.any() and not attention.output.bias.any()
+        assert not attention.input_projection_bias.any() and not attention.output.bias.any()
     # The three together, drawn as one matrix, would have a smaller bound and fail:
-    assert not within_glorot(attentions[0].inputs.detach())
+    assert not within_glorot(attentions[0].input_projection.detach())
 
 
 def test_feed_forward_weights_are_glorot_and_biases_zero(fresh):

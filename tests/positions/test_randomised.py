@@ -8,7 +8,7 @@ from manyheads.config.reading import build_recipe
 from manyheads.errors import ManyheadsError
 from manyheads.layers.embedding import Embedding
 from manyheads.models.transformer import Transformer
-from manyheads.positions.randomised import drawn_in_order
+from manyheads.positions.randomised import sampled_in_order
 
 PLACES = torch.arange(50.0)[:, None]  # each row says where it stands
 
@@ -16,21 +16,21 @@ PLACES = torch.arange(50.0)[:, None]  # each row says where it stands
 def test_what_is_drawn_is_in_order_and_different():
     torch.manual_seed(1)
     for count in (1, 7, 50):
-        places = drawn_in_order(PLACES, count)[:, 0]
+        places = sampled_in_order(PLACES, count)[:, 0]
         assert len(places) == count
         assert (places.diff() > 0).all()
 
 
 def test_every_position_is_drawn_as_often_as_any_other():
     torch.manual_seed(1)
-    times = sum(torch.zeros(50).index_fill(0, drawn_in_order(PLACES, 5)[:, 0].long(), 1) for _ in range(2000))
+    times = sum(torch.zeros(50).index_fill(0, sampled_in_order(PLACES, 5)[:, 0].long(), 1) for _ in range(2000))
     expected, deviation = 2000 * 5 / 50, (2000 * 0.1 * 0.9) ** 0.5
     assert (times - expected).abs().max() < 5 * deviation
 
 
 def test_more_than_there_are_is_refused_with_the_key():
     with pytest.raises(ManyheadsError, match=r"51 tokens .* 50 positions") as error:
-        drawn_in_order(PLACES, 51)
+        sampled_in_order(PLACES, 51)
     assert error.value.where == "model.positions.randomised"
 
 

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from manyheads.attention.masks import Mask
-from manyheads.attention.pattern import PatternAttention, at_the_beginning, attend, padded
+from manyheads.attention.pattern import PatternAttention, attend, attend_globally, padded
 from manyheads.positions.interface import AttentionPositions
 
 LOCAL = (-1, 0, 1)  # a block's neighbours
@@ -35,24 +35,26 @@ class BigBirdAttention(PatternAttention):
     ) -> Tensor:
         """Return the outputs [B, H, T, Dh] of queries [B, H, T, Dh] over keys and values [B, H, S, Dh]."""
         length = keys.shape[-2]
-        looked_at = self.global_blocks + len(LOCAL) + self.random_blocks
-        if queries.shape[-2] != length or length <= looked_at * self.block:
+        blocks_per_query = self.global_blocks + len(LOCAL) + self.random_blocks
+        if queries.shape[-2] != length or length <= blocks_per_query * self.block:
             return self.by_definition(queries, keys, values, mask, positions)
         outputs = self._blocks(queries, keys, values, mask, positions)
-        wide = self.global_blocks * self.block
-        seen = slice(wide if mask.causal else length)  # at the beginning, the past is short
-        first, _ = at_the_beginning(queries[:, :, :wide], keys[:, :, seen], values[:, :, seen], mask, positions)
-        return torch.cat((first, outputs[:, :, wide:]), dim=2)
+        global_length = self.global_blocks * self.block
+        keys_seen = slice(global_length if mask.causal else length)  # at the beginning, the past is short
+        first, _ = attend_globally(
+            queries[:, :, :global_length], keys[:, :, keys_seen], values[:, :, keys_seen], mask, positions
+        )
+        return torch.cat((first, outputs[:, :, global_length:]), dim=2)
 
     def allowed(self, queries: int, keys: int, mask: Mask, device: torch.device) -> Tensor:
         """Return who may look at whom [B or 1, 1, T, S]."""
         count = -(-keys // self.block)
         chosen = self._chosen(count, mask, device)
-        seen = torch.zeros(len(chosen.blocks), count, count + 1, dtype=torch.bool, device=device)
-        seen.scatter_(2, chosen.blocks.masked_fill(~chosen.real, count), True)
-        seen = seen[..., :count]
-        seen[:, : self.global_blocks] = True
-        each = seen.repeat_interleave(self.block, 1).repeat_interleave(self.block, 2)
+        visible = torch.zeros(len(chosen.blocks), count, count + 1, dtype=torch.bool, device=device)
+        visible.scatter_(2, chosen.blocks.masked_fill(~chosen.valid, count), True)
+        visible = visible[..., :count]
+        visible[:, : self.global_blocks] = True
+        each = visible.repeat_interleave(self.block, 1).repeat_interleave(self.block, 2)
         return each[:, None, keys - queries : keys, :keys]
 
     def _chosen(self, count: int, mask: Mask, device: torch.device) -> _Chosen:
@@ -61,20 +63,20 @@ class BigBirdAttention(PatternAttention):
         local = numbers[:, None] + torch.tensor(LOCAL, device=device)
         fixed = torch.cat((numbers[: self.global_blocks].expand(count, -1), local), dim=1)
         is_local = torch.arange(fixed.shape[1], device=device) >= min(count, self.global_blocks)
-        real = (fixed >= 0) & (fixed < count) & ~(is_local & (fixed < self.global_blocks))
+        valid = (fixed >= 0) & (fixed < count) & ~(is_local & (fixed < self.global_blocks))
         other = (numbers >= self.global_blocks) & ((numbers - numbers[:, None]).abs() > 1)
         if mask.causal:
-            real, other = real & (fixed <= numbers[:, None]), other & (numbers < numbers[:, None])
-        ends = self._ends(count, mask, device)
-        rank = self._hashes(count, device).masked_fill(~(other & (numbers < ends)), -1)
+            valid, other = valid & (fixed <= numbers[:, None]), other & (numbers < numbers[:, None])
+        counts = self._block_counts(count, mask, device)
+        rank = self._hashes(count, device).masked_fill(~(other & (numbers < counts)), -1)
         best = rank.topk(min(self.random_blocks, count), dim=-1)
-        fixed = fixed.clamp(0, count - 1).expand(len(ends), -1, -1)
+        fixed = fixed.clamp(0, count - 1).expand(len(counts), -1, -1)
         return _Chosen(
             torch.cat((fixed, best.indices), dim=-1),
-            torch.cat((real.expand(len(ends), -1, -1), best.values >= 0), dim=-1),
+            torch.cat((valid.expand(len(counts), -1, -1), best.values >= 0), dim=-1),
         )
 
-    def _ends(self, count: int, mask: Mask, device: torch.device) -> Tensor:
+    def _block_counts(self, count: int, mask: Mask, device: torch.device) -> Tensor:
         """Return the number of blocks that each sentence has [B or 1, 1, 1]."""
         if mask.valid is None:
             return torch.full((1, 1, 1), count, device=device)
@@ -94,38 +96,38 @@ class BigBirdAttention(PatternAttention):
         """Return the outputs of all queries, those of global blocks as if they were not."""
         batch, _, length, width = queries.shape
         count = -(-length // self.block)
-        own, known, worth = (
+        query_blocks, key_blocks, value_blocks = (
             padded(one, count * self.block, dim=2).view(*one.shape[:2], count, self.block, width)
             for one in (queries, keys, values)
         )
         chosen = self._chosen(count, mask, queries.device)
         blocks = chosen.blocks.expand(batch, -1, -1)
-        near_keys, near_values = (_gathered(one, blocks) for one in (known, worth))  # [B, H, N, m·b, Dh]
-        places = torch.arange(count * self.block, device=queries.device).view(count, self.block)
-        key_places = places[chosen.blocks].flatten(-2)  # [B or 1, N, m·b]
-        apart = None
+        near_keys, near_values = (_gathered(one, blocks) for one in (key_blocks, value_blocks))  # [B, H, N, m·b, Dh]
+        indices = torch.arange(count * self.block, device=queries.device).view(count, self.block)
+        key_indices = indices[chosen.blocks].flatten(-2)  # [B or 1, N, m·b]
+        distances = None
         if positions is not None or mask.causal:
-            apart = (key_places[:, :, None] - places[:, :, None])[:, None]  # [B or 1, 1, N, b, m·b]
-        seen = self._seen(chosen, key_places, mask, length)
-        if mask.causal and apart is not None:
-            seen = seen & (apart <= 0)
-        return attend(own, near_keys, near_values, seen, positions, apart).flatten(2, 3)[:, :, :length]
+            distances = (key_indices[:, :, None] - indices[:, :, None])[:, None]  # [B or 1, 1, N, b, m·b]
+        visible = self._visible(chosen, key_indices, mask, length)
+        if mask.causal and distances is not None:
+            visible = visible & (distances <= 0)
+        return attend(query_blocks, near_keys, near_values, visible, positions, distances).flatten(2, 3)[:, :, :length]
 
-    def _seen(self, chosen: _Chosen, key_places: Tensor, mask: Mask, length: int) -> Tensor:
+    def _visible(self, chosen: _Chosen, key_indices: Tensor, mask: Mask, length: int) -> Tensor:
         """Return which of the gathered keys exist [B or 1, 1, N, 1, m·b]."""
-        exists = chosen.real.repeat_interleave(self.block, dim=-1) & (key_places < length)
+        exists = chosen.valid.repeat_interleave(self.block, dim=-1) & (key_indices < length)
         if mask.valid is not None:
             every = padded(mask.valid, -(-length // self.block) * self.block, dim=1)
-            places = key_places.expand(len(every), -1, -1)
-            exists = exists & every.gather(1, places.flatten(1)).view(places.shape)
+            indices = key_indices.expand(len(every), -1, -1)
+            exists = exists & every.gather(1, indices.flatten(1)).view(indices.shape)
         return exists[:, None, :, None]
 
 
 class _Chosen(NamedTuple):
-    """Numbers of the blocks that are looked at [B or 1, N, m], and which of them are real and not repeated."""
+    """Numbers of the blocks that are looked at [B or 1, N, m], and which of them are valid and not repeated."""
 
     blocks: Tensor
-    real: Tensor
+    valid: Tensor
 
 
 def _gathered(blocks: Tensor, chosen: Tensor) -> Tensor:

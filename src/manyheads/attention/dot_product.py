@@ -46,10 +46,10 @@ class DotProductAttention(Mechanism):
         if mask.causal and mask.valid is None and queries.shape[-2] == keys.shape[-2]:
             # The kernel then skips the upper triangle instead of adding −∞ to it.
             return F.scaled_dot_product_attention(queries, keys, values, dropout_p=dropout, is_causal=True)
-        rendered = mask.additive(queries, keys.shape[-2])
-        forbidden, blind = (None, None) if rendered is None else (rendered.forbidden, rendered.blind)
-        outputs = F.scaled_dot_product_attention(queries, keys, values, attn_mask=forbidden, dropout_p=dropout)
-        return outputs if blind is None else outputs.masked_fill(blind, 0.0)
+        additive = mask.additive(queries, keys.shape[-2])
+        bias, fully_masked = (None, None) if additive is None else (additive.bias, additive.fully_masked)
+        outputs = F.scaled_dot_product_attention(queries, keys, values, attn_mask=bias, dropout_p=dropout)
+        return outputs if fully_masked is None else outputs.masked_fill(fully_masked, 0.0)
 
     def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: AttentionPositions | None = None) -> Tensor:
         """Return softmax(QKᵀ/√d_k + M) [B, H, T, S]; a row whose every key is masked is zero, never NaN.
@@ -59,11 +59,11 @@ class DotProductAttention(Mechanism):
         scores = queries @ keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])
         if positions is not None:
             scores = scores + positions.scores(queries, keys, distances_of(scores))
-        rendered = mask.additive(queries, keys.shape[-2])
-        if rendered is None:
+        additive = mask.additive(queries, keys.shape[-2])
+        if additive is None:
             return scores.softmax(dim=-1)
-        weights = (scores + rendered.forbidden).softmax(dim=-1)
-        return weights if rendered.blind is None else weights.masked_fill(rendered.blind, 0.0)
+        weights = (scores + additive.bias).softmax(dim=-1)
+        return weights if additive.fully_masked is None else weights.masked_fill(additive.fully_masked, 0.0)
 
 
 def _is_short(keys: Tensor) -> bool:

@@ -19,13 +19,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from manyheads.attention.kernel import averages, with_one
+from manyheads.attention.kernel import append_one, normalised
 from manyheads.attention.masks import Mask
 from manyheads.attention.mechanism import Mechanism
 from manyheads.attention.pattern import padded
 from manyheads.positions.interface import AttentionPositions, distances_of
 
-ITSELF = -1e5  # added to the score of a query with itself: far below all others, but above nothing at all
+SELF_SCORE = -1e5  # added to the score of a query with itself: far below all others, but above nothing at all
 
 
 class HashingAttention(Mechanism):
@@ -44,14 +44,14 @@ class HashingAttention(Mechanism):
         assert positions is None, "the configuration refuses this before a model is built"
         if self._is_one_chunk(queries, keys):
             return self._full(queries, keys, mask) @ values
-        return _without_padding(averages(self._rounds(queries, keys, mask).sums(with_one(values))), mask)
+        return _zero_padding(normalised(self._rounds(queries, keys, mask).sums(append_one(values))), mask)
 
     def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: AttentionPositions | None = None) -> Tensor:
         """Return the weights [B, H, T, S] of all rounds together."""
         if self._is_one_chunk(queries, keys):
             return self._full(queries, keys, mask)
         found = self._rounds(queries, keys, mask).dense()
-        return _without_padding(found / found.sum(dim=-1, keepdim=True), mask)
+        return _zero_padding(found / found.sum(dim=-1, keepdim=True), mask)
 
     def _is_one_chunk(self, queries: Tensor, keys: Tensor) -> bool:
         """Whether everything is compared with everything."""
@@ -59,29 +59,31 @@ class HashingAttention(Mechanism):
 
     def _full(self, queries: Tensor, keys: Tensor, mask: Mask) -> Tensor:
         """Return the weights of full attention with shared, normalised keys [B, H, T, S]."""
-        scores = queries @ _directions(keys).transpose(-2, -1) / math.sqrt(queries.shape[-1])
-        scores = scores + ITSELF * (distances_of(scores) == 0)
-        rendered = mask.additive(queries, keys.shape[-2])
-        if rendered is None:
+        scores = queries @ _unit_vectors(keys).transpose(-2, -1) / math.sqrt(queries.shape[-1])
+        scores = scores + SELF_SCORE * (distances_of(scores) == 0)
+        additive = mask.additive(queries, keys.shape[-2])
+        if additive is None:
             return scores.softmax(dim=-1)
-        weights = (scores + rendered.forbidden).softmax(dim=-1)
-        return weights if rendered.blind is None else weights.masked_fill(rendered.blind, 0.0)
+        weights = (scores + additive.bias).softmax(dim=-1)
+        return weights if additive.fully_masked is None else weights.masked_fill(additive.fully_masked, 0.0)
 
     def _rounds(self, queries: Tensor, keys: Tensor, mask: Mask) -> _Rounds:
         """Hash, sort and compare as often as asked, each time with other random vectors."""
         length = queries.shape[-2]
-        whole = -(-length // self.chunk) * self.chunk
+        padded_length = -(-length // self.chunk) * self.chunk
         valid = torch.ones(1, length, dtype=torch.bool, device=queries.device) if mask.valid is None else mask.valid
-        valid = padded(valid, whole, dim=1)[:, None]  # [B or 1, 1, n]
-        own, known = padded(queries / math.sqrt(queries.shape[-1]), whole, 2), padded(_directions(keys), whole, 2)
+        valid = padded(valid, padded_length, dim=1)[:, None]  # [B or 1, 1, n]
+        query_vectors = padded(queries / math.sqrt(queries.shape[-1]), padded_length, dim=2)
+        key_vectors = padded(_unit_vectors(keys), padded_length, dim=2)
+        indices = torch.arange(padded_length, device=queries.device)
         found = []
         for number in range(self.rounds):
-            buckets = torch.where(valid, self._buckets(own, number), whole)  # what is no key comes last
-            order = (buckets * whole + torch.arange(whole, device=queries.device)).argsort(dim=-1)  # [B, H, n]
+            buckets = torch.where(valid, self._buckets(query_vectors, number), padded_length)  # padding comes last
+            order = (buckets * padded_length + indices).argsort(dim=-1)  # [B, H, n]
             chunks = _Chunks(order, self.chunk, length)
-            forbidden = chunks.forbidden(buckets, causal=mask.causal, dtype=own.dtype)
-            near = chunks.neighbours(chunks.sort(known))
-            found.append(_Round(chunks, chunks.blocks(chunks.sort(own)), near, forbidden))
+            added = chunks.score_terms(buckets, causal=mask.causal, dtype=query_vectors.dtype)
+            near = chunks.neighbours(chunks.sort(key_vectors))
+            found.append(_Round(chunks, chunks.blocks(chunks.sort(query_vectors)), near, added))
         return _Rounds(found)
 
     def _buckets(self, vectors: Tensor, number: int) -> Tensor:
@@ -89,9 +91,9 @@ class HashingAttention(Mechanism):
         half = max(1, round(vectors.shape[-2] / self.chunk / 2))
         generator = torch.Generator("cpu").manual_seed(self.seed + 104729 * number + half)
         rotations = torch.randn(vectors.shape[-1], half, generator=generator, device="cpu").to(vectors)
-        turned = vectors.detach() @ rotations
-        best = turned.abs().argmax(dim=-1, keepdim=True)
-        return (best + half * (turned.gather(-1, best) < 0)).squeeze(-1)
+        projected = vectors.detach() @ rotations
+        best = projected.abs().argmax(dim=-1, keepdim=True)
+        return (best + half * (projected.gather(-1, best) < 0)).squeeze(-1)
 
 
 class _Chunks:
@@ -99,17 +101,17 @@ class _Chunks:
 
     def __init__(self, order: Tensor, size: int, length: int) -> None:
         self.order, self.size, self.length = order, size, length
-        places = torch.arange(order.shape[-1], device=order.device).expand_as(order)
-        back = torch.empty_like(order).scatter_(-1, order, places)
-        self._there, self._back = _rows(order), _rows(back)
+        indices = torch.arange(order.shape[-1], device=order.device).expand_as(order)
+        inverse = torch.empty_like(order).scatter_(-1, order, indices)
+        self._permutation, self._inverse = _flat_indices(order), _flat_indices(inverse)
 
     def sort(self, tensor: Tensor) -> Tensor:
         """Put [B, H, n, D] in order."""
-        return _reordered(tensor, self._there, self._back)
+        return _permute_rows(tensor, self._permutation, self._inverse)
 
     def restore(self, blocks: Tensor) -> Tensor:
         """Put chunks [B, H, N, c, D] back to where they were: [B, H, n, D]."""
-        return _reordered(blocks.flatten(2, 3), self._back, self._there)[:, :, : self.length]
+        return _permute_rows(blocks.flatten(2, 3), self._inverse, self._permutation)[:, :, : self.length]
 
     def blocks(self, tensor: Tensor) -> Tensor:
         """Return [B, H, n, …] as chunks [B, H, N, c, …]."""
@@ -120,43 +122,43 @@ class _Chunks:
         chunks = self.blocks(tensor)
         return torch.cat((chunks.roll(1, dims=2), chunks), dim=3)
 
-    def forbidden(self, buckets: Tensor, *, causal: bool, dtype: torch.dtype) -> Tensor:
-        """Return what is added to scores [B, H, N, c, 2c]: −∞ for other buckets and the future, and `ITSELF`.
+    def score_terms(self, buckets: Tensor, *, causal: bool, dtype: torch.dtype) -> Tensor:
+        """Return what is added to scores [B, H, N, c, 2c]: −∞ for other buckets and the future, and `SELF_SCORE`.
 
         A query that is no key, padding, finds keys of its kind: its weights are numbers, and of no interest.
         """
-        place, key_place = self.blocks(self.order)[..., None], self.neighbours(self.order)[..., None, :]
+        index, key_index = self.blocks(self.order)[..., None], self.neighbours(self.order)[..., None, :]
         sorted_buckets = buckets.gather(-1, self.order)
-        unseen = self.blocks(sorted_buckets)[..., None] != self.neighbours(sorted_buckets)[..., None, :]
+        hidden = self.blocks(sorted_buckets)[..., None] != self.neighbours(sorted_buckets)[..., None, :]
         if causal:
-            unseen |= key_place > place
-        added = torch.zeros(unseen.shape, dtype=dtype, device=unseen.device)
-        return added.masked_fill_(unseen, -torch.inf).masked_fill_(place == key_place, ITSELF)
+            hidden |= key_index > index
+        added = torch.zeros(hidden.shape, dtype=dtype, device=hidden.device)
+        return added.masked_fill_(hidden, -torch.inf).masked_fill_(index == key_index, SELF_SCORE)
 
 
 class _Round:
     """What one round of hashing found: exp(scores − m) within chunks, m being each query's largest score."""
 
-    def __init__(self, chunks: _Chunks, queries: Tensor, keys: Tensor, forbidden: Tensor) -> None:
+    def __init__(self, chunks: _Chunks, queries: Tensor, keys: Tensor, added: Tensor) -> None:
         """Compare queries [B, H, N, c, Dh] with keys [B, H, N, 2c, Dh]."""
         self._chunks = chunks
-        flat = torch.baddbmm(forbidden.flatten(0, 2), queries.flatten(0, 2), keys.flatten(0, 2).transpose(-2, -1))
+        flat = torch.baddbmm(added.flatten(0, 2), queries.flatten(0, 2), keys.flatten(0, 2).transpose(-2, -1))
         largest = flat.detach().amax(dim=-1, keepdim=True)
-        self._similar = flat.sub_(largest).exp_().view(forbidden.shape)
-        self.largest = chunks.restore(largest.view(*forbidden.shape[:-1], 1))  # [B, H, n, 1]
+        self._similarities = flat.sub_(largest).exp_().view(added.shape)
+        self.largest = chunks.restore(largest.view(*added.shape[:-1], 1))  # [B, H, n, 1]
 
     def sums(self, values: Tensor) -> Tensor:
         """Return the values [B, H, n, D] added up by similarity."""
         chunks = self._chunks
         near = chunks.neighbours(chunks.sort(padded(values, chunks.order.shape[-1], dim=2)))
-        return chunks.restore(self._similar @ near)
+        return chunks.restore(self._similarities @ near)
 
     def dense(self) -> Tensor:
         """Return the similarities as one matrix [B, H, n, n]."""
         chunks = self._chunks
-        places = chunks.neighbours(chunks.order)[..., None, :].expand(self._similar.shape)
-        rows = self._similar.new_zeros(*self._similar.shape[:-1], chunks.order.shape[-1])
-        return chunks.restore(rows.scatter_add(-1, places, self._similar))[..., : chunks.length]
+        indices = chunks.neighbours(chunks.order)[..., None, :].expand(self._similarities.shape)
+        rows = self._similarities.new_zeros(*self._similarities.shape[:-1], chunks.order.shape[-1])
+        return chunks.restore(rows.scatter_add(-1, indices, self._similarities))[..., : chunks.length]
 
 
 class _Rounds:
@@ -183,40 +185,40 @@ class _Rounds:
         return total
 
 
-def _rows(order: Tensor) -> Tensor:
+def _flat_indices(order: Tensor) -> Tensor:
     """Return an order of positions [B, H, n] as numbers of rows in a list of all positions [B·H·n]."""
     count = order.shape[-1]
     first = count * torch.arange(order.shape[0] * order.shape[1], device=order.device)
     return (first.view(*order.shape[:2], 1) + order).flatten()
 
 
-def _reordered(tensor: Tensor, there: Tensor, back: Tensor) -> Tensor:
-    """Return [B, H, n, D] with its rows in another order [B·H·n], of which `back` is the inverse."""
-    moved: Tensor = _Reordered.apply(tensor, there, back)  # type: ignore[no-untyped-call]
+def _permute_rows(tensor: Tensor, permutation: Tensor, inverse: Tensor) -> Tensor:
+    """Return [B, H, n, D] with its rows in another order [B·H·n]; `inverse` is the inverse permutation."""
+    moved: Tensor = _PermuteRows.apply(tensor, permutation, inverse)  # type: ignore[no-untyped-call]
     return moved
 
 
-class _Reordered(torch.autograd.Function):
+class _PermuteRows(torch.autograd.Function):
     """Each row goes to one place, so its gradient is fetched from there; nothing has to be added up."""
 
     @staticmethod
-    def forward(context: Any, tensor: Tensor, there: Tensor, back: Tensor) -> Tensor:  # noqa: ANN401
+    def forward(context: Any, tensor: Tensor, permutation: Tensor, inverse: Tensor) -> Tensor:  # noqa: ANN401
         """Fetch the rows."""
-        context.save_for_backward(there, back)
-        return tensor.reshape(-1, tensor.shape[-1]).index_select(0, there).view(tensor.shape)
+        context.save_for_backward(permutation, inverse)
+        return tensor.reshape(-1, tensor.shape[-1]).index_select(0, permutation).view(tensor.shape)
 
     @staticmethod
     def backward(context: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:  # noqa: ANN401
         """Fetch their gradients."""
-        there, back = context.saved_tensors
-        return _reordered(gradients[0], back, there), None, None
+        permutation, inverse = context.saved_tensors
+        return _permute_rows(gradients[0], inverse, permutation), None, None
 
 
-def _without_padding(tensor: Tensor, mask: Mask) -> Tensor:
+def _zero_padding(tensor: Tensor, mask: Mask) -> Tensor:
     """Return [B, H, n, …] with zeros for queries that are padding."""
     return tensor if mask.valid is None else tensor.masked_fill(~mask.valid[:, None, :, None], 0.0)
 
 
-def _directions(vectors: Tensor) -> Tensor:
+def _unit_vectors(vectors: Tensor) -> Tensor:
     """Return vectors of unit length."""
     return torch.nn.functional.normalize(vectors, dim=-1)

@@ -49,19 +49,19 @@ class KernelAttention(Mechanism):
     ) -> Tensor:
         """Return the outputs [B, H, T, Dh] of queries [B, H, T, Dh] over keys and values [B, H, S, Dh]."""
         assert positions is None, "the configuration refuses this before a model is built"
-        features = self.query_features(queries)
-        known = _masked(self.key_features(keys).values, mask)
+        query_features = self.query_features(queries)
+        key_features = _masked(self.key_features(keys).values, mask)
         if mask.causal and queries.shape[-2] > 1:
             assert queries.shape[-2] == keys.shape[-2]
-            return _causal(features, known, values)
-        return averages(features @ (known.transpose(-2, -1) @ with_one(values)))
+            return _causal(query_features, key_features, values)
+        return normalised(query_features @ (key_features.transpose(-2, -1) @ append_one(values)))
 
     def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: AttentionPositions | None = None) -> Tensor:
         """Return the weights that the sums imply [B, H, T, S]."""
-        similar = self.query_features(queries) @ _masked(self.key_features(keys).values, mask).transpose(-2, -1)
+        similarities = self.query_features(queries) @ _masked(self.key_features(keys).values, mask).transpose(-2, -1)
         if mask.causal:
-            similar = similar.tril(keys.shape[-2] - queries.shape[-2])
-        return _quotient(similar, similar.sum(dim=-1, keepdim=True))
+            similarities = similarities.tril(keys.shape[-2] - queries.shape[-2])
+        return _divide(similarities, similarities.sum(dim=-1, keepdim=True))
 
     def new_cache(self) -> Cache:
         """Return the sums over nothing."""
@@ -74,7 +74,7 @@ class KernelAttention(Mechanism):
         if not isinstance(cache, Sums) or cache.holds_keys:
             return super().step(queries, new, cache, mask, positions)
         cache.add(self.key_features(new.keys), new.values)
-        return averages(self.query_features(queries) @ cache.products)
+        return normalised(self.query_features(queries) @ cache.products)
 
 
 class Sums(Cache):
@@ -106,7 +106,7 @@ class Sums(Cache):
 
     def add(self, features: Features, values: Tensor) -> None:
         """Add the features [B, H, T, F] and values [B, H, T, Dh] of new keys."""
-        products = features.values.transpose(-2, -1) @ with_one(values)
+        products = features.values.transpose(-2, -1) @ append_one(values)
         if self.length == 0:
             self.products, self._scale = products, features.scale
         elif features.scale is None or self._scale is None:
@@ -131,19 +131,19 @@ def _masked(features: Tensor, mask: Mask) -> Tensor:
     return features if mask.valid is None else features * mask.valid[:, None, :, None]
 
 
-def with_one(values: Tensor) -> Tensor:
+def append_one(values: Tensor) -> Tensor:
     """Return values [B, H, S, Dh] with a 1 at the end of each: [B, H, S, Dh + 1]."""
     return torch.nn.functional.pad(values, (0, 1), value=1.0)
 
 
-def averages(sums: Tensor) -> Tensor:
+def normalised(sums: Tensor) -> Tensor:
     """Return the values' sums [B, H, T, Dh + 1] divided by the last of each, which is the sum of weights."""
-    return _quotient(sums[..., :-1], sums[..., -1:])
+    return _divide(sums[..., :-1], sums[..., -1:])
 
 
-def _quotient(above: Tensor, below: Tensor) -> Tensor:
-    """Return above / below, and where nothing was seen, so that both are zero, zeros."""
-    return above / below.masked_fill(below <= 0.0, 1.0)
+def _divide(dividend: Tensor, divisor: Tensor) -> Tensor:
+    """Return dividend / divisor, and where nothing was seen, so that both are zero, zeros."""
+    return dividend / divisor.masked_fill(divisor <= 0.0, 1.0)
 
 
 def _causal(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
@@ -156,9 +156,9 @@ def _causal(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         filled = torch.nn.functional.pad(tensor, (0, 0, 0, count * CHUNK - length))
         return filled.view(*tensor.shape[:2], count, CHUNK, tensor.shape[-1])
 
-    own, known = chunks(queries), chunks(keys)  # [B, H, N, c, F]
-    worth = chunks(with_one(values))  # [B, H, N, c, Dh + 1]
-    products = known.transpose(-2, -1) @ worth  # [B, H, N, F, Dh + 1]
+    query_chunks, key_chunks = chunks(queries), chunks(keys)  # [B, H, N, c, F]
+    value_chunks = chunks(append_one(values))  # [B, H, N, c, Dh + 1]
+    products = key_chunks.transpose(-2, -1) @ value_chunks  # [B, H, N, F, Dh + 1]
     before = products.cumsum(dim=2) - products
-    near = (own @ known.transpose(-2, -1)).tril()  # [B, H, N, c, c]
-    return averages(own @ before + near @ worth).flatten(2, 3)[:, :, :length]
+    near = (query_chunks @ key_chunks.transpose(-2, -1)).tril()  # [B, H, N, c, c]
+    return normalised(query_chunks @ before + near @ value_chunks).flatten(2, 3)[:, :, :length]

@@ -20,32 +20,32 @@ class LinearAttention(KernelAttention):
 
     def query_features(self, queries: Tensor) -> Tensor:
         """Return φ(q), as wide as the head."""
-        return _positive(queries)
+        return _elu_plus_one(queries)
 
     def key_features(self, keys: Tensor) -> Features:
         """Return φ(k), as wide as the head."""
-        return Features(_positive(keys))
+        return Features(_elu_plus_one(keys))
 
 
-def _positive(vectors: Tensor) -> Tensor:
+def _elu_plus_one(vectors: Tensor) -> Tensor:
     """Return elu(x) + 1."""
-    found: Tensor = _Positive.apply(vectors)  # type: ignore[no-untyped-call]
-    return found
+    features: Tensor = _EluPlusOne.apply(vectors)  # type: ignore[no-untyped-call]
+    return features
 
 
-class _Positive(torch.autograd.Function):
+class _EluPlusOne(torch.autograd.Function):
     """elu(x) + 1, whose derivative is the smaller of itself and 1, so nothing else need be remembered."""
 
     @staticmethod
     def forward(context: Any, vectors: Tensor) -> Tensor:  # noqa: ANN401
         """Compute it."""
-        found = F.elu(vectors).add_(1.0)
-        context.save_for_backward(found)
-        return found
+        features = F.elu(vectors).add_(1.0)
+        context.save_for_backward(features)
+        return features
 
     @staticmethod
     def backward(context: Any, *gradients: Tensor) -> Tensor:  # noqa: ANN401
         """Multiply by its derivative."""
-        (found,) = context.saved_tensors
-        back: Tensor = gradients[0] * found.clamp(max=1.0)
+        (features,) = context.saved_tensors
+        back: Tensor = gradients[0] * features.clamp(max=1.0)
         return back

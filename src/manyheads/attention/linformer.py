@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from manyheads.attention.masks import Mask
 from manyheads.attention.mechanism import Mechanism
 from manyheads.positions.interface import AttentionPositions
-from manyheads.positions.reach import beyond_table
+from manyheads.positions.limits import too_long
 
 
 class LinformerAttention(Mechanism):
@@ -29,8 +29,8 @@ class LinformerAttention(Mechanism):
         self.length = length
         for name in ("keys", "values"):
             # Drawn so that a mixture of n unit vectors has about unit length again.
-            mixtures = torch.randn(1 if shared else heads, rank, length) * length**-0.5
-            self.register_parameter(name, nn.Parameter(mixtures))
+            projection = torch.randn(1 if shared else heads, rank, length) * length**-0.5
+            self.register_parameter(name, nn.Parameter(projection))
 
     keys: nn.Parameter
     values: nn.Parameter
@@ -40,27 +40,27 @@ class LinformerAttention(Mechanism):
     ) -> Tensor:
         """Return the outputs [B, H, T, Dh] of queries [B, H, T, Dh] over keys and values [B, H, S, Dh]."""
         assert positions is None, "the configuration refuses this before a model is built"
-        mixed_keys = _mixed(keys, self._mixing(self.keys, keys, mask))
-        mixed_values = _mixed(values, self._mixing(self.values, values, mask))
-        return F.scaled_dot_product_attention(queries, mixed_keys, mixed_values)
+        projected_keys = _project(keys, self._projection(self.keys, keys, mask))
+        projected_values = _project(values, self._projection(self.values, values, mask))
+        return F.scaled_dot_product_attention(queries, projected_keys, projected_values)
 
     def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: AttentionPositions | None = None) -> Tensor:
         """Return what each value is multiplied by in all, softmax(…)·F [B, H, T, S]; rows need not sum to 1."""
-        mixed_keys = _mixed(keys, self._mixing(self.keys, keys, mask))
-        scores = queries @ mixed_keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])
-        return scores.softmax(dim=-1) @ self._mixing(self.values, keys, mask)
+        projected_keys = _project(keys, self._projection(self.keys, keys, mask))
+        scores = queries @ projected_keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])
+        return scores.softmax(dim=-1) @ self._projection(self.values, keys, mask)
 
-    def _mixing(self, mixtures: Tensor, like: Tensor, mask: Mask) -> Tensor:
+    def _projection(self, projection: Tensor, like: Tensor, mask: Mask) -> Tensor:
         """Return the columns [B or 1, H or 1, k, S] for a sequence like [B, H, S, Dh]; padding has none."""
         assert not mask.causal, "the configuration refuses this before a model is built"
         count = like.shape[-2]
         if count > self.length:
-            raise beyond_table(count, self.length, where="model.attention.length")
-        columns = mixtures[None, :, :, :count]
+            raise too_long(count, self.length, where="model.attention.length")
+        columns = projection[None, :, :, :count]
         return columns if mask.valid is None else columns * mask.valid[:, None, None, :]
 
 
-def _mixed(vectors: Tensor, columns: Tensor) -> Tensor:
+def _project(vectors: Tensor, columns: Tensor) -> Tensor:
     """Return the mixtures [B, H, k, Dh] of vectors [B, H, S, Dh] by columns [B or 1, H or 1, k, S]."""
     if columns.shape[1] > 1:
         return columns @ vectors

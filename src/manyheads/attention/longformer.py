@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from manyheads.attention.cache import Cache, KeysValues
 from manyheads.attention.masks import Mask
 from manyheads.attention.multi_head import MultiHeadAttention
-from manyheads.attention.pattern import at_the_beginning, padded
+from manyheads.attention.pattern import attend_globally, padded
 from manyheads.attention.window import WindowAttention
 from manyheads.positions.interface import AttentionPositions
 
@@ -34,14 +34,25 @@ class LongformerAttention(MultiHeadAttention):
     ) -> None:
         super().__init__(width, heads, mechanism=window, positions=positions)
         self.global_tokens = window.global_tokens
+        # Files have these two names; the code says `global_projection` and `global_projection_bias`.
         self.global_inputs = nn.Parameter(torch.empty(3 * width, width))
         self.global_inputs_bias = nn.Parameter(torch.zeros(3 * width))
-        for projection in self.global_inputs.detach().chunk(3):
+        for projection in self.global_projection.detach().chunk(3):
             nn.init.xavier_uniform_(projection)
+
+    @property
+    def global_projection(self) -> nn.Parameter:
+        """W^Q, W^K and W^V of the global tokens, one matrix [3D, D]."""
+        return self.global_inputs
+
+    @property
+    def global_projection_bias(self) -> nn.Parameter:
+        """The biases of the three global projections [3D]."""
+        return self.global_inputs_bias
 
     def new_cache(self) -> Cache:
         """Return what decoding remembers before its first step, for both kinds of keys."""
-        return TwoCaches()
+        return GlobalCache()
 
     def _heads(self, inputs: Tensor, mask: Mask, cache: Cache | None) -> Tensor:
         """Return [B, H, T, Dh] for inputs [B, T, D], those of global tokens by their own projections."""
@@ -50,47 +61,49 @@ class LongformerAttention(MultiHeadAttention):
         if count == 0:
             return super()._heads(inputs, mask, cache)
         last = count if mask.causal else inputs.shape[1]
-        queries, seen = self._global_projections(inputs[:, :last], count, start)
+        queries, keys_values = self._global_projections(inputs[:, :last], count, start)
         if cache is not None:
-            assert isinstance(cache, TwoCaches)
-            seen = cache.wide.append(seen)
-        wide, weights = at_the_beginning(queries, seen.keys, seen.values, mask, self._terms, start=start)
+            assert isinstance(cache, GlobalCache)
+            keys_values = cache.global_keys_values.append(keys_values)
+        global_outputs, weights = attend_globally(
+            queries, keys_values.keys, keys_values.values, mask, self._terms, start=start
+        )
         observer = self.observer
         if observer is not None:
-            self.observer = lambda narrow: observer(
-                torch.cat((padded(weights, narrow.shape[3], dim=3), narrow[:, :, count:]), dim=2)
+            self.observer = lambda window_weights: observer(
+                torch.cat((padded(weights, window_weights.shape[3], dim=3), window_weights[:, :, count:]), dim=2)
             )
         try:
-            narrow = super()._heads(inputs, mask, cache)
+            window_outputs = super()._heads(inputs, mask, cache)
         finally:
             self.observer = observer
-        return torch.cat((wide, narrow[:, :, count:]), dim=2)
+        return torch.cat((global_outputs, window_outputs[:, :, count:]), dim=2)
 
     def _global_projections(self, inputs: Tensor, count: int, start: int) -> tuple[Tensor, KeysValues]:
         """Return queries of the first `count` inputs [B, T, D], keys and values of all; the first stands at `start`."""
-        (queries,) = self._globally(inputs[:, :count], 0, 1)
-        keys, values = self._globally(inputs, 1, 3)
+        (queries,) = self._project_globally(inputs[:, :count], 0, 1)
+        keys, values = self._project_globally(inputs, 1, 3)
         if self.positions is not None:
             queries, keys = self.positions.prepare(queries, keys, start)
         return queries, KeysValues(keys, values)
 
-    def _globally(self, inputs: Tensor, first: int, last: int) -> tuple[Tensor, ...]:
+    def _project_globally(self, inputs: Tensor, first: int, last: int) -> tuple[Tensor, ...]:
         """Apply the global projections first…last of (query, key, value) to [B, T, D]: one [B, H, T, Dh] each."""
         rows = slice(first * self.width, last * self.width)
-        projected = F.linear(inputs, self.global_inputs[rows], self.global_inputs_bias[rows])
+        projected = F.linear(inputs, self.global_projection[rows], self.global_projection_bias[rows])
         parts = projected.view(*inputs.shape[:2], last - first, self.heads, self.width // self.heads)
         return parts.permute(2, 0, 3, 1, 4).unbind()
 
 
-class TwoCaches(Cache):
+class GlobalCache(Cache):
     """Keys and values by the window's projections and, until the last global token, by the global ones."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.wide = Cache()
+        self.global_keys_values = Cache()
 
     def select(self, rows: Tensor) -> Self:
         """Return both caches of the given rows of the batch [N], in that order."""
         chosen = super().select(rows)
-        chosen.wide = self.wide.select(rows)
+        chosen.global_keys_values = self.global_keys_values.select(rows)
         return chosen

@@ -27,7 +27,7 @@ class Mask:
 
     valid: Tensor | None = None
     causal: bool = False
-    _rendered: dict[tuple[int, int, torch.dtype], Rendered] = field(default_factory=dict, repr=False, compare=False)
+    _additive: dict[tuple[int, int, torch.dtype], AdditiveMask] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def padding(cls, lengths: Tensor, size: int, *, causal: bool = False) -> Mask:
@@ -40,49 +40,50 @@ class Mask:
         return self if self.valid is None else Mask(self.valid.index_select(0, rows), self.causal)
 
     def dense(self, queries: int, keys: int) -> Tensor | None:
-        """Return who may be seen as booleans that broadcast to [B, H, T, S]; None where everything may."""
-        seen = None if self.valid is None else self.valid[:, None, None, :]
+        """Return which keys are visible as booleans that broadcast to [B, H, T, S]; None where all are."""
+        visible = None if self.valid is None else self.valid[:, None, None, :]
         if not self.causal or queries == 1:
-            return seen
+            return visible
         device = None if self.valid is None else self.valid.device
         # Query i stands at position i + (S - T); it sees the keys up to its own position.
         past = torch.ones(queries, keys, dtype=torch.bool, device=device).tril(keys - queries)
-        return past if seen is None else seen & past
+        return past if visible is None else visible & past
 
-    def additive(self, scores_like: Tensor, keys: int) -> Rendered | None:
-        """Return the paper's M; None where everything may be seen.
+    def additive(self, scores_like: Tensor, keys: int) -> AdditiveMask | None:
+        """Return the paper's M; None where all keys are visible.
 
         `scores_like` [B, H, T, …] gives the number of queries, the type and the device.
         """
         queries, dtype = scores_like.shape[-2], scores_like.dtype
         key = (queries, keys, dtype)
-        if key not in self._rendered:
-            seen = self.dense(queries, keys)
-            if seen is None:
+        if key not in self._additive:
+            visible = self.dense(queries, keys)
+            if visible is None:
                 return None
-            self._rendered[key] = Rendered.of(seen.to(scores_like.device), dtype)
-        return self._rendered[key]
+            self._additive[key] = AdditiveMask.of(visible.to(scores_like.device), dtype)
+        return self._additive[key]
 
 
 @dataclass(frozen=True)
-class Rendered:
+class AdditiveMask:
     """A mask as it is added to scores: 0 or −∞ in a form that broadcasts to [B, H, T, S].
 
     The softmax of a row of −∞ is not a number. So a query that may see nothing has a row of zeros here, and is listed
-    in `blind` [B, H, T, 1], where its output is to be set to zero; None means that there is no such query.
+    in `fully_masked` [B, H, T, 1], where its output is to be set to zero; None means that there is no such query.
     """
 
-    forbidden: Tensor
-    blind: Tensor | None
+    bias: Tensor
+    fully_masked: Tensor | None
 
     @classmethod
-    def of(cls, seen: Tensor, dtype: torch.dtype) -> Rendered:
-        """Render who may be seen, as booleans."""
-        blind = ~seen.any(dim=-1, keepdim=True)
-        forbidden = torch.zeros(seen.shape, dtype=dtype, device=seen.device).masked_fill_(~(seen | blind), -torch.inf)
+    def of(cls, visible: Tensor, dtype: torch.dtype) -> AdditiveMask:
+        """Return the additive form of booleans that broadcast to [B, H, T, S]."""
+        fully_masked = ~visible.any(dim=-1, keepdim=True)
+        bias = torch.zeros(visible.shape, dtype=dtype, device=visible.device)
+        bias.masked_fill_(~(visible | fully_masked), -torch.inf)
         # Asking whether there is any would make an accelerator wait, which costs more than the answer saves.
-        needed = seen.device.type != "cpu" or bool(blind.any())
-        return cls(forbidden, blind if needed else None)
+        needed = visible.device.type != "cpu" or bool(fully_masked.any())
+        return cls(bias, fully_masked if needed else None)
 
 
 EVERYTHING = Mask()

@@ -39,20 +39,20 @@ class Mechanism(nn.Module):
         self, queries: Tensor, new: KeysValues, cache: Cache, mask: Mask, positions: AttentionPositions | None = None
     ) -> Tensor:
         """Return the outputs [B, H, T, Dh] of queries over the past and the new keys and values [B, H, T, Dh]."""
-        seen = cache.append(new)
-        outputs: Tensor = self(queries, seen.keys, seen.values, mask, positions)
+        keys, values = cache.append(new)
+        outputs: Tensor = self(queries, keys, values, mask, positions)
         return outputs
 
 
 def weighted_sum(
-    weights: Tensor, values: Tensor, positions: AttentionPositions | None = None, apart: Tensor | None = None
+    weights: Tensor, values: Tensor, positions: AttentionPositions | None = None, distances: Tensor | None = None
 ) -> Tensor:
     """Return values [B, H, …, S, Dh] averaged by weights [B, H, …, T, S], and what relative positions add to them.
 
-    `apart` are the distances […, T, S]; without them, the last query stands where the last key does.
+    Without distances […, T, S], the last query is at the position of the last key.
     """
     outputs = weights @ values
     if positions is None:
         return outputs
-    term = positions.outputs(weights, distances_of(weights) if apart is None else apart)
+    term = positions.outputs(weights, distances_of(weights) if distances is None else distances)
     return outputs if term is None else outputs + term

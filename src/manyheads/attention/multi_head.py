@@ -4,8 +4,8 @@
     head_i = Attention(Q·W_i^Q, K·W_i^K, V·W_i^V)        with d_k = d_v = d_model / h
 
 The h projections of each kind are one matrix, and the head axis behaves as a second batch axis, so all heads are
-computed at once. The three projections are one matrix too, `inputs` [3D, D], applied whole in self-attention and in
-parts where queries and keys come from different places.
+computed at once. The three projections are one matrix too, `input_projection` [3D, D], applied as a whole in
+self-attention and in parts where queries and keys come from different places.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ class MultiHeadAttention(Observable):
         super().__init__()
         assert width % heads == 0, "the configuration refuses this before a model is built"
         self.width, self.heads = width, heads
+        # Files have these two names; the code says `input_projection` and `input_projection_bias`.
         self.inputs = nn.Parameter(torch.empty(3 * width, width))
         self.inputs_bias = nn.Parameter(torch.zeros(3 * width)) if bias else None
         self.output = nn.Linear(width, width, bias=bias)
@@ -49,10 +50,20 @@ class MultiHeadAttention(Observable):
 
     def _initialise(self) -> None:
         """Glorot-uniform weights for each of the four projections alone, biases zero."""
-        for projection in (*self.inputs.detach().chunk(3), self.output.weight):
+        for projection in (*self.input_projection.detach().chunk(3), self.output.weight):
             nn.init.xavier_uniform_(projection)
         if self.output.bias is not None:
             nn.init.zeros_(self.output.bias)
+
+    @property
+    def input_projection(self) -> nn.Parameter:
+        """W^Q, W^K and W^V of all heads, one matrix [3D, D]."""
+        return self.inputs
+
+    @property
+    def input_projection_bias(self) -> nn.Parameter | None:
+        """The biases of the three input projections [3D], if there are any."""
+        return self.inputs_bias
 
     def forward(self, inputs: Tensor, mask: Mask, cache: Cache | None = None) -> Tensor:
         """Self-attention: return [B, T, D] for inputs [B, T, D], which also see what the cache remembers."""
@@ -65,12 +76,12 @@ class MultiHeadAttention(Observable):
             keys = queries
         if self.positions is not None:
             queries, keys = self.positions.prepare(queries, keys, 0 if cache is None else cache.length)
-        seen = KeysValues(keys, values)
+        keys_values = KeysValues(keys, values)
         if cache is None:
-            return self._attend(queries, seen, mask)
+            return self._attend(queries, keys_values, mask)
         if self.observer is not None:
-            return self._attend(queries, cache.append(seen), mask)
-        return self.mechanism.step(queries, seen, cache, mask, self._terms)
+            return self._attend(queries, cache.append(keys_values), mask)
+        return self.mechanism.step(queries, keys_values, cache, mask, self._terms)
 
     def new_cache(self) -> Cache:
         """Return what decoding remembers before its first step; whoever looks at weights needs every key."""
@@ -90,28 +101,29 @@ class MultiHeadAttention(Observable):
 
     def _project(self, inputs: Tensor, first: int, last: int) -> tuple[Tensor, ...]:
         """Apply the projections first…last of (query, key, value) to [B, T, D]: one [B, H, T, Dh] each."""
-        projected = self._apply_inputs(inputs, first, last)
+        projected = self._apply_projection(inputs, first, last)
         batch, length, _ = inputs.shape
         parts = projected.view(batch, length, last - first, self.heads, self.width // self.heads)
         return parts.permute(2, 0, 3, 1, 4).unbind()
 
-    def _apply_inputs(self, inputs: Tensor, first: int, last: int) -> Tensor:
+    def _apply_projection(self, inputs: Tensor, first: int, last: int) -> Tensor:
         """Apply the projections first…last to [B, T, D]: [B, T, (last - first)·D]."""
-        return F.linear(inputs, *self._input_rows(first, last))
+        return F.linear(inputs, *self._projection_rows(first, last))
 
-    def _input_rows(self, first: int, last: int) -> tuple[Tensor, Tensor | None]:
+    def _projection_rows(self, first: int, last: int) -> tuple[Tensor, Tensor | None]:
         """Return the weights and the bias of the projections first…last."""
         rows = slice(first * self.width, last * self.width)
-        return self.inputs[rows], None if self.inputs_bias is None else self.inputs_bias[rows]
+        bias = self.input_projection_bias
+        return self.input_projection[rows], None if bias is None else bias[rows]
 
-    def _attend(self, queries: Tensor, seen: KeysValues, mask: Mask) -> Tensor:
+    def _attend(self, queries: Tensor, keys_values: KeysValues, mask: Mask) -> Tensor:
         """Attend in every head: [B, H, T, Dh] → [B, H, T, Dh]."""
         if self.observer is None:
-            outputs: Tensor = self.mechanism(queries, seen.keys, seen.values, mask, self._terms)
+            outputs: Tensor = self.mechanism(queries, keys_values.keys, keys_values.values, mask, self._terms)
             return outputs
-        weights = self.mechanism.weights(queries, seen.keys, mask, self._terms)
+        weights = self.mechanism.weights(queries, keys_values.keys, mask, self._terms)
         self.observer(weights)
-        return weighted_sum(weights, seen.values, self._terms)
+        return weighted_sum(weights, keys_values.values, self._terms)
 
     @property
     def _terms(self) -> AttentionPositions | None:

@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from manyheads.attention.masks import Mask, Rendered
+from manyheads.attention.masks import AdditiveMask, Mask
 from manyheads.attention.mechanism import Mechanism, weighted_sum
 from manyheads.positions.interface import AttentionPositions, distances_of
 
@@ -29,11 +29,11 @@ class PatternAttention(Mechanism):
         scores = queries @ keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])
         if positions is not None:
             scores = scores + positions.scores(queries, keys, distances_of(scores))
-        seen = self.allowed(queries.shape[-2], keys.shape[-2], mask, queries.device)
+        visible = self.allowed(queries.shape[-2], keys.shape[-2], mask, queries.device)
         dense = mask.dense(queries.shape[-2], keys.shape[-2])
-        rendered = Rendered.of(seen if dense is None else seen & dense.to(seen.device), scores.dtype)
-        weights = (scores + rendered.forbidden).softmax(dim=-1)
-        return weights if rendered.blind is None else weights.masked_fill(rendered.blind, 0.0)
+        additive = AdditiveMask.of(visible if dense is None else visible & dense.to(visible.device), scores.dtype)
+        weights = (scores + additive.bias).softmax(dim=-1)
+        return weights if additive.fully_masked is None else weights.masked_fill(additive.fully_masked, 0.0)
 
     def by_definition(
         self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: AttentionPositions | None
@@ -46,43 +46,44 @@ def attend(
     queries: Tensor,
     keys: Tensor,
     values: Tensor,
-    seen: Tensor,
+    visible: Tensor,
     positions: AttentionPositions | None = None,
-    apart: Tensor | None = None,
+    distances: Tensor | None = None,
 ) -> Tensor:
-    """Return the outputs [B, H, …, T, Dh] of blocks of queries over those of their keys [B, H, …, S, Dh] that are seen.
+    """Return the outputs [B, H, …, T, Dh] of blocks of queries over the visible ones of their keys [B, H, …, S, Dh].
 
-    `seen` broadcasts to [B, 1, …, T, S]. Relative positions want to know the distances `apart` […, T, S].
+    `visible` broadcasts to [B, 1, …, T, S]. Positions need the distances […, T, S].
     """
     if positions is None:
-        return _fused(queries, keys, values, Rendered.of(seen, queries.dtype))
-    assert apart is not None
-    scores = queries @ keys.transpose(-2, -1) / math.sqrt(queries.shape[-1]) + positions.scores(queries, keys, apart)
-    return weighted_sum(masked_softmax(scores, seen.expand(scores.shape)), values, positions, apart)
+        return _fused(queries, keys, values, AdditiveMask.of(visible, queries.dtype))
+    assert distances is not None
+    scores = queries @ keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])
+    scores = scores + positions.scores(queries, keys, distances)
+    return weighted_sum(masked_softmax(scores, visible.expand(scores.shape)), values, positions, distances)
 
 
-def _fused(queries: Tensor, keys: Tensor, values: Tensor, mask: Rendered) -> Tensor:
+def _fused(queries: Tensor, keys: Tensor, values: Tensor, mask: AdditiveMask) -> Tensor:
     """Return the same by a kernel that never holds the scores; to it, each block is a sentence."""
     batch, _, *blocks, _, _ = queries.shape
 
-    def sentences(tensor: Tensor) -> Tensor:
+    def as_batch(tensor: Tensor) -> Tensor:
         """Return [B or 1, H, …, T, D] as [B·…, H, T, D]."""
         return tensor.movedim(1, -3).expand(batch, *blocks, -1, -1, -1).flatten(0, -4)
 
     outputs = F.scaled_dot_product_attention(
-        sentences(queries), sentences(keys), sentences(values), attn_mask=sentences(mask.forbidden)
+        as_batch(queries), as_batch(keys), as_batch(values), attn_mask=as_batch(mask.bias)
     )
     outputs = outputs.view(batch, *blocks, *outputs.shape[1:]).movedim(-3, 1)
-    return outputs if mask.blind is None else outputs.masked_fill(mask.blind, 0.0)
+    return outputs if mask.fully_masked is None else outputs.masked_fill(mask.fully_masked, 0.0)
 
 
-def masked_softmax(scores: Tensor, seen: Tensor) -> Tensor:
-    """Return the softmax over the keys that are seen; a query that sees none gets zeros."""
-    weights = scores.masked_fill(~seen, -torch.inf).softmax(dim=-1)
-    return weights.masked_fill(~seen.any(dim=-1, keepdim=True), 0.0)
+def masked_softmax(scores: Tensor, visible: Tensor) -> Tensor:
+    """Return the softmax over the keys that are visible; a query that sees none gets zeros."""
+    weights = scores.masked_fill(~visible, -torch.inf).softmax(dim=-1)
+    return weights.masked_fill(~visible.any(dim=-1, keepdim=True), 0.0)
 
 
-def at_the_beginning(
+def attend_globally(
     queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: AttentionPositions | None, *, start: int = 0
 ) -> tuple[Tensor, Tensor]:
     """Return the outputs [B, H, T, Dh] and weights [B, H, T, S] of the positions from `start`, which see everything.
@@ -90,15 +91,15 @@ def at_the_beginning(
     Where nobody may look ahead, keys after the last of these queries need not be given.
     """
     scores = queries @ keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])
-    places = torch.arange(keys.shape[-2], device=keys.device)
-    apart = places - places[start : start + queries.shape[-2], None]
+    indices = torch.arange(keys.shape[-2], device=keys.device)
+    distances = indices - indices[start : start + queries.shape[-2], None]
     if positions is not None:
-        scores = scores + positions.scores(queries, keys, apart)
-    seen = apart <= 0 if mask.causal else torch.ones_like(apart, dtype=torch.bool)
+        scores = scores + positions.scores(queries, keys, distances)
+    visible = distances <= 0 if mask.causal else torch.ones_like(distances, dtype=torch.bool)
     if mask.valid is not None:
-        seen = seen & mask.valid[:, None, None, : keys.shape[-2]]
-    weights = masked_softmax(scores, seen.expand(scores.shape))
-    return weighted_sum(weights, values, positions, apart), weights
+        visible = visible & mask.valid[:, None, None, : keys.shape[-2]]
+    weights = masked_softmax(scores, visible.expand(scores.shape))
+    return weighted_sum(weights, values, positions, distances), weights
 
 
 def padded(tensor: Tensor, length: int, dim: int) -> Tensor:

@@ -26,10 +26,11 @@ def orthogonal_features(count: int, width: int, *, seed: int) -> Tensor:
         "device": "cpu",
     }  # the same on every device
     blocks = -(-count // width)
-    drawn = torch.randn(blocks, width, width, **exact)
-    turned, triangle = torch.linalg.qr(drawn)
-    turned = turned * triangle.diagonal(dim1=-2, dim2=-1).sign()[:, None]  # or some directions would be likelier
-    directions = turned.transpose(-2, -1).reshape(-1, width)[:count]
+    gaussian = torch.randn(blocks, width, width, **exact)
+    orthogonal, triangular = torch.linalg.qr(gaussian)
+    # Without these signs some directions would be likelier than others.
+    orthogonal = orthogonal * triangular.diagonal(dim1=-2, dim2=-1).sign()[:, None]
+    directions = orthogonal.transpose(-2, -1).reshape(-1, width)[:count]
     lengths = torch.randn(count, width, **exact).norm(dim=-1, keepdim=True)
     vectors: Tensor = directions * lengths
     return vectors
@@ -39,43 +40,43 @@ class PerformerAttention(KernelAttention):
     """Softmax attention, estimated. `redraw` is the number of training steps between two draws, 0 for never."""
 
     vectors: Tensor
-    drawn: Tensor
+    training_vectors: Tensor
 
     def __init__(self, head_width: int, *, features: int, redraw: int = 0, seed: int = 0) -> None:
         super().__init__()
         self.features, self.redraw, self.seed = features, redraw, seed
-        self._number = 0
+        self._draw = 0
         vectors = torch.empty(features, head_width).copy_(orthogonal_features(features, head_width, seed=seed))
         self.register_buffer("vectors", vectors, persistent=False)  # for use
-        self.register_buffer("drawn", vectors.clone(), persistent=False)  # for training
+        self.register_buffer("training_vectors", vectors.clone(), persistent=False)  # for training
 
     def at_step(self, step: int) -> None:
         """Draw the vectors for a training step, where it is time for others."""
-        number = 0 if self.redraw == 0 else step // self.redraw
-        if number != self._number:
-            self._number = number
-            seed = self.seed + 7919 * number
-            self.drawn.copy_(orthogonal_features(self.features, self.drawn.shape[1], seed=seed))
+        draw = 0 if self.redraw == 0 else step // self.redraw
+        if draw != self._draw:
+            self._draw = draw
+            seed = self.seed + 7919 * draw
+            self.training_vectors.copy_(orthogonal_features(self.features, self.training_vectors.shape[1], seed=seed))
 
     def query_features(self, queries: Tensor) -> Tensor:
         """Return φ(q) [B, H, T, m] up to a factor for each query, whose largest is 1; |q'|²/2 would cancel out too."""
-        products = self._products(_small(queries))
+        products = self._products(_scaled(queries))
         return (products - products.amax(dim=-1, keepdim=True).detach()).exp_()
 
     def key_features(self, keys: Tensor) -> Features:
         """Return φ(k) [B, H, S, m]; the largest of all keys is 1."""
-        small = _small(keys)
-        products, offsets = self._products(small), small.square().sum(dim=-1, keepdim=True) / 2
+        scaled = _scaled(keys)
+        products, offsets = self._products(scaled), scaled.square().sum(dim=-1, keepdim=True) / 2
         largest = (products.amax(dim=-1, keepdim=True) - offsets).amax(dim=-2, keepdim=True).detach()
         return Features((products - (offsets + largest)).exp_(), largest)
 
-    def _products(self, small: Tensor) -> Tensor:
+    def _products(self, scaled: Tensor) -> Tensor:
         """Return w·x' [B, H, S, m]."""
-        products: Tensor = small @ (self.drawn if self.training else self.vectors).T
+        products: Tensor = scaled @ (self.training_vectors if self.training else self.vectors).T
         return products
 
 
-def _small(vectors: Tensor) -> Tensor:
+def _scaled(vectors: Tensor) -> Tensor:
     """Return x' = x / d_k^¼."""
-    small: Tensor = vectors * vectors.shape[-1] ** -0.25
-    return small
+    scaled: Tensor = vectors * vectors.shape[-1] ** -0.25
+    return scaled

@@ -30,10 +30,10 @@ class WindowAttention(PatternAttention):
 
     def allowed(self, queries: int, keys: int, mask: Mask, device: torch.device) -> Tensor:
         """Return who may look at whom [T, S]."""
-        places = torch.arange(keys, device=device)
-        apart = places - places[keys - queries :, None]
-        near = (apart.abs() <= self.window * self.dilation) & (apart % self.dilation == 0)
-        return near | (places < self.global_tokens)
+        indices = torch.arange(keys, device=device)
+        distances = indices - indices[keys - queries :, None]
+        near = (distances.abs() <= self.window * self.dilation) & (distances % self.dilation == 0)
+        return near | (indices < self.global_tokens)
 
     def forward(
         self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: AttentionPositions | None = None
@@ -41,27 +41,27 @@ class WindowAttention(PatternAttention):
         """Return the outputs [B, H, T, Dh] of queries [B, H, T, Dh] over keys and values [B, H, S, Dh]."""
         length = keys.shape[-2]
         if queries.shape[-2] == 1:
-            return self._one(queries, keys, values, mask, positions)
+            return self._last_query(queries, keys, values, mask, positions)
         if queries.shape[-2] != length or length <= 2 * self.window * self.dilation:
             return self.by_definition(queries, keys, values, mask, positions)
         return self._blocks(queries, keys, values, mask, positions)
 
-    def _one(
+    def _last_query(
         self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: AttentionPositions | None
     ) -> Tensor:
         """Return the output of the last query alone, as in decoding: only the keys it may see are touched."""
         last = keys.shape[-2] - 1
         first = max(last % self.dilation, last - self.window * self.dilation)
-        seen = sorted({*range(min(self.global_tokens, last + 1)), *range(first, last + 1, self.dilation)})
-        rows = torch.tensor(seen, device=keys.device)
+        chosen = sorted({*range(min(self.global_tokens, last + 1)), *range(first, last + 1, self.dilation)})
+        rows = torch.tensor(chosen, device=keys.device)
         keys, values = keys.index_select(2, rows), values.index_select(2, rows)
         scores = queries @ keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])
-        apart = (rows - last)[None]
+        distances = (rows - last)[None]
         if positions is not None:
-            scores = scores + positions.scores(queries, keys, apart)
+            scores = scores + positions.scores(queries, keys, distances)
         valid = torch.ones_like(rows, dtype=torch.bool) if mask.valid is None else mask.valid[:, None, None, rows]
         weights = masked_softmax(scores, valid.expand(scores.shape))
-        return weighted_sum(weights, values, positions, apart)
+        return weighted_sum(weights, values, positions, distances)
 
     def _blocks(
         self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: AttentionPositions | None
@@ -70,32 +70,32 @@ class WindowAttention(PatternAttention):
         layout = _Layout(queries.shape[-2], self.window, self.dilation, mask.causal)
         own = layout.blocks(queries)  # [B, H, d, N, w, Dh]
         near_keys, near_values = layout.neighbours(keys), layout.neighbours(values)  # [B, H, d, N, 2w or 3w, Dh]
-        seen = layout.seen(mask, self.global_tokens, queries.device)  # [B or 1, 1, d, N, w, 2w or 3w]
-        apart = layout.distances(queries.device)
+        visible = layout.visible(mask, self.global_tokens, queries.device)  # [B or 1, 1, d, N, w, 2w or 3w]
+        distances = layout.distances(queries.device)
         if self.global_tokens:
-            far = layout.far(self.global_tokens, mask, queries.device)
+            first = layout.global_keys(self.global_tokens, mask, queries.device)
             near_keys, near_values = (
-                _with_first(near, every, self.global_tokens)
+                _append_first(near, every, self.global_tokens)
                 for near, every in ((near_keys, keys), (near_values, values))
             )
-            seen, apart = _side_by_side(seen, far.seen), _side_by_side(apart, far.apart)
-        return layout.joined(attend(own, near_keys, near_values, seen, positions, apart))
+            visible, distances = _concatenate(visible, first.visible), _concatenate(distances, first.distances)
+        return layout.merged(attend(own, near_keys, near_values, visible, positions, distances))
 
 
-class _Far(NamedTuple):
-    """Which of the global keys may be seen [B or 1, 1, d, N, w, g], and how far away they are [d, N, w, g]."""
+class _GlobalKeys(NamedTuple):
+    """Which of the global keys are visible [B or 1, 1, d, N, w, g], and how far away they are [d, N, w, g]."""
 
-    seen: Tensor
-    apart: Tensor
+    visible: Tensor
+    distances: Tensor
 
 
-def _with_first(blocks: Tensor, every: Tensor, count: int) -> Tensor:
+def _append_first(blocks: Tensor, every: Tensor, count: int) -> Tensor:
     """Return each of the blocks [B, H, d, N, S, Dh] with the first `count` of all [B, H, n, Dh] at its end."""
     first = every[:, :, None, None, :count]
     return torch.cat((blocks, first.expand(*blocks.shape[:4], -1, -1)), dim=4)
 
 
-def _side_by_side(one: Tensor, other: Tensor) -> Tensor:
+def _concatenate(one: Tensor, other: Tensor) -> Tensor:
     """Return two tensors joined at their last dimension, after the others have been made equal."""
     shape = torch.broadcast_shapes(one.shape[:-1], other.shape[:-1])  # type: ignore[no-untyped-call]
     return torch.cat((one.expand(*shape, -1), other.expand(*shape, -1)), dim=-1)
@@ -107,30 +107,30 @@ class _Layout:
     def __init__(self, length: int, window: int, dilation: int, causal: bool) -> None:
         self.length, self.window, self.dilation, self.causal = length, window, dilation, causal
         self.count = math.ceil(length / (window * dilation))  # N
-        self.whole = self.count * window * dilation
+        self.padded_length = self.count * window * dilation
 
     def blocks(self, tensor: Tensor) -> Tensor:
         """Return [B, H, n, …] as [B, H, d, N, w, …]."""
-        tensor = padded(tensor, self.whole, dim=2)
-        apart = tensor.reshape(*tensor.shape[:2], self.count, self.window, self.dilation, *tensor.shape[3:])
-        return apart.movedim(4, 2)
+        tensor = padded(tensor, self.padded_length, dim=2)
+        split = tensor.reshape(*tensor.shape[:2], self.count, self.window, self.dilation, *tensor.shape[3:])
+        return split.movedim(4, 2)
 
     def neighbours(self, tensor: Tensor) -> Tensor:
         """Return [B, H, n, …] as each block with the one before it, and the one after it where one may look ahead."""
         blocks = self.blocks(tensor)
-        edge = torch.zeros_like(blocks[:, :, :, :1])
-        line = torch.cat((edge, blocks) if self.causal else (edge, blocks, edge), dim=3)
-        found: Tensor = _Sliding.apply(line, 2 if self.causal else 3)  # type: ignore[no-untyped-call]
-        return found
+        empty = torch.zeros_like(blocks[:, :, :, :1])
+        padded_blocks = torch.cat((empty, blocks) if self.causal else (empty, blocks, empty), dim=3)
+        joined: Tensor = _Sliding.apply(padded_blocks, 2 if self.causal else 3)  # type: ignore[no-untyped-call]
+        return joined
 
-    def joined(self, blocks: Tensor) -> Tensor:
+    def merged(self, blocks: Tensor) -> Tensor:
         """Return [B, H, d, N, w, …] as [B, H, n, …] again."""
         return blocks.movedim(2, 4).flatten(2, 4)[:, :, : self.length]
 
-    def places(self, device: torch.device) -> Tensor:
+    def indices(self, device: torch.device) -> Tensor:
         """Return where each query of each block stands [d, N, w]."""
-        places = torch.arange(self.whole, device=device)
-        return places.view(self.count, self.window, self.dilation).movedim(2, 0)
+        indices = torch.arange(self.padded_length, device=device)
+        return indices.view(self.count, self.window, self.dilation).movedim(2, 0)
 
     def distances(self, device: torch.device) -> Tensor:
         """Return the distances between a block's queries and its neighbours' keys [1, 1, w, 2w or 3w]."""
@@ -138,23 +138,23 @@ class _Layout:
         keys = torch.arange((2 if self.causal else 3) * self.window, device=device) - self.window
         return ((keys - own[:, None]) * self.dilation)[None, None]
 
-    def far(self, count: int, mask: Mask, device: torch.device) -> _Far:
+    def global_keys(self, count: int, mask: Mask, device: torch.device) -> _GlobalKeys:
         """Return what there is to know about the first `count` keys."""
-        apart = torch.arange(count, device=device) - self.places(device)[..., None]
-        seen = (apart <= 0 if self.causal else torch.ones_like(apart, dtype=torch.bool))[None, None]
+        distances = torch.arange(count, device=device) - self.indices(device)[..., None]
+        visible = (distances <= 0 if self.causal else torch.ones_like(distances, dtype=torch.bool))[None, None]
         if mask.valid is not None:
-            seen = seen & mask.valid[:, None, None, None, None, :count]
-        return _Far(seen, apart)
+            visible = visible & mask.valid[:, None, None, None, None, :count]
+        return _GlobalKeys(visible, distances)
 
-    def seen(self, mask: Mask, global_tokens: int, device: torch.device) -> Tensor:
+    def visible(self, mask: Mask, global_tokens: int, device: torch.device) -> Tensor:
         """Return which of the neighbours' keys each query may see [B or 1, 1, d, N, w, 2w or 3w]."""
-        apart = self.distances(device)
-        near = apart.abs() <= self.window * self.dilation
+        distances = self.distances(device)
+        near = distances.abs() <= self.window * self.dilation
         if self.causal:
-            near = near & (apart <= 0)
+            near = near & (distances <= 0)
         exists = torch.ones(1, self.length, dtype=torch.bool, device=device) if mask.valid is None else mask.valid
         exists = exists.clone()
-        exists[:, :global_tokens] = False  # these are looked at apart
+        exists[:, :global_tokens] = False  # these are looked at separately
         return near & self.neighbours(exists[:, None])[..., None, :]
 
 
@@ -165,15 +165,15 @@ class _Sliding(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(context: Any, line: Tensor, count: int) -> Tensor:  # noqa: ANN401
+    def forward(context: Any, blocks: Tensor, count: int) -> Tensor:  # noqa: ANN401
         """Look at the same memory several times."""
-        context.shape, context.count = line.shape, count
-        return line.flatten(3, 4).unfold(3, count * line.shape[4], line.shape[4]).movedim(-1, 4)
+        context.shape, context.count = blocks.shape, count
+        return blocks.flatten(3, 4).unfold(3, count * blocks.shape[4], blocks.shape[4]).movedim(-1, 4)
 
     @staticmethod
     def backward(context: Any, *gradients: Tensor) -> tuple[Tensor, None]:  # noqa: ANN401
-        """Add up what a block has got in each of its places."""
+        """Add up the gradients of all copies of a block."""
         back = gradients[0].new_zeros(context.shape)
-        for place, part in enumerate(gradients[0].chunk(context.count, dim=4)):  # [B, H, d, N, w, …]
-            back[:, :, :, place : place + part.shape[3]] += part
+        for offset, part in enumerate(gradients[0].chunk(context.count, dim=4)):  # [B, H, d, N, w, …]
+            back[:, :, :, offset : offset + part.shape[3]] += part
         return back, None

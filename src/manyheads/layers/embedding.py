@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from manyheads.layers.dropout import Dropout
 from manyheads.positions.interface import AbsolutePositions
-from manyheads.positions.randomised import drawn_in_order
+from manyheads.positions.randomised import sampled_in_order
 
 
 def token_vectors(vocabulary: int, width: int) -> nn.Parameter:
@@ -40,12 +40,12 @@ class Embedding(nn.Module):
         """Return [B, T, D] for token ids [B, T] that stand at the positions start, start + 1, …."""
         embedded = F.embedding(tokens, self.vectors) * self.scale
         if self.positions is not None:
-            embedded = embedded + self._placed(self.positions, start, tokens.shape[1])
+            embedded = embedded + self._encodings(self.positions, start, tokens.shape[1])
         thinned: Tensor = self.dropout(embedded)
         return thinned
 
-    def _placed(self, positions: AbsolutePositions, start: int, count: int) -> Tensor:
+    def _encodings(self, positions: AbsolutePositions, start: int, count: int) -> Tensor:
         """Return the positions' vectors [T, D] of so many tokens, the first of which stands at `start`."""
         if self.training and self.randomised:
-            return drawn_in_order(positions(0, self.randomised), count)
+            return sampled_in_order(positions(0, self.randomised), count)
         return positions(start, start + count)

@@ -10,5 +10,5 @@
 | `alibi` | a penalty that grows with the distance |
 | `rotary` | turns queries and keys by their position |
 | `interface` | how positions enter embeddings and attention |
-| `reach` | what is said when a text is longer than these |
+| `limits` | what is said when a text is longer than these |
 """

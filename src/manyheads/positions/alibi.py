@@ -35,5 +35,6 @@ class LinearBias(AttentionPositions):
 
     def scores(self, queries: Tensor, keys: Tensor, distances: Tensor) -> Tensor:
         """Return −m·|j − i| [H, …, T, S] at distances […, T, S]."""
-        apart = distances[..., None]
-        return by_head(torch.where(apart > 0, self.slopes.flip(0), self.slopes) * -apart.abs(), queries)
+        distances = distances[..., None]
+        slopes = torch.where(distances > 0, self.slopes.flip(0), self.slopes)
+        return by_head(slopes * -distances.abs(), queries)

@@ -63,5 +63,5 @@ def by_head(numbers: Tensor, queries: Tensor) -> Tensor:
 def distances_of(scores: Tensor) -> Tensor:
     """Return j − i [T, S] for scores [..., T, S]; the last query is at the position of the last key."""
     queries, keys = scores.shape[-2:]
-    places = torch.arange(keys, device=scores.device)
-    return places - places[keys - queries :, None]
+    indices = torch.arange(keys, device=scores.device)
+    return indices - indices[keys - queries :, None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from manyheads.positions.reach import beyond_table
+from manyheads.positions.limits import too_long
 
 
 class LearnedPositions(nn.Module):
@@ -19,5 +19,5 @@ class LearnedPositions(nn.Module):
     def forward(self, start: int, stop: int) -> Tensor:
         """Return the vectors [stop - start, D] of the positions start, start + 1, … stop - 1."""
         if stop > self.maximum:
-            raise beyond_table(stop, self.maximum)
+            raise too_long(stop, self.maximum)
         return self.table[start:stop]

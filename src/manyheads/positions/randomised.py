@@ -12,11 +12,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from manyheads.positions.reach import beyond_table
+from manyheads.positions.limits import too_long
 
 
-def drawn_in_order(vectors: Tensor, count: int) -> Tensor:
+def sampled_in_order(vectors: Tensor, count: int) -> Tensor:
     """Return `count` different rows of the vectors [L, D], drawn at random and kept in order."""
     if count > len(vectors):
-        raise beyond_table(count, len(vectors), where="model.positions.randomised")
+        raise too_long(count, len(vectors), where="model.positions.randomised")
     return vectors[torch.randperm(len(vectors), device=vectors.device)[:count].sort().values]

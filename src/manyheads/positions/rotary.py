@@ -37,9 +37,9 @@ class RotaryPositions(AttentionPositions):
 
     def forward(self, vectors: Tensor, start: int = 0) -> Tensor:
         """Return vectors [B, H, T, Dh], turned as they stand at the positions start, start + 1, …."""
-        places = torch.arange(start, start + vectors.shape[-2], device=vectors.device, dtype=self.frequencies.dtype)
-        angles = places[:, None] * self.frequencies  # [T, Dh / 2]
+        positions = torch.arange(start, start + vectors.shape[-2], device=vectors.device, dtype=self.frequencies.dtype)
+        angles = positions[:, None] * self.frequencies  # [T, Dh / 2]
         # A pair as a complex number is turned by one product, in a third of the time that four real ones take.
         pairs = vectors.to(angles.dtype).reshape(*vectors.shape[:-1], -1, 2)
-        turned = torch.view_as_complex(pairs) * torch.polar(torch.ones_like(angles), angles)
-        return torch.view_as_real(turned).flatten(-2).to(vectors.dtype)
+        rotated = torch.view_as_complex(pairs) * torch.polar(torch.ones_like(angles), angles)
+        return torch.view_as_real(rotated).flatten(-2).to(vectors.dtype)

@@ -30,9 +30,9 @@ class BucketedBias(AttentionPositions):
     def bucket(self, distances: Tensor) -> Tensor:
         """Return the bucket of each distance j − i."""
         buckets = self.buckets if self.causal else self.buckets // 2
-        side = 0 if self.causal else (distances > 0) * buckets
-        away = (-distances).clamp(min=0) if self.causal else distances.abs()
+        first = 0 if self.causal else (distances > 0) * buckets
+        magnitude = (-distances).clamp(min=0) if self.causal else distances.abs()
         exact = buckets // 2
-        growth = (away.clamp(min=1) / exact).log() / math.log(self.reach / exact)
-        wide = exact + (growth * (buckets - exact)).to(torch.long)
-        return side + torch.where(away < exact, away, wide.clamp(max=buckets - 1))
+        growth = (magnitude.clamp(min=1) / exact).log() / math.log(self.reach / exact)
+        logarithmic = exact + (growth * (buckets - exact)).to(torch.long)
+        return first + torch.where(magnitude < exact, magnitude, logarithmic.clamp(max=buckets - 1))

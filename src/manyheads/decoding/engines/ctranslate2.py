@@ -28,7 +28,7 @@ from manyheads.decoding.search.hypothesis import Hypothesis, make_hypothesis
 from manyheads.errors import ManyheadsError
 from manyheads.exchange.ctranslate2 import PORTABLE, WHOLE, Quantization, model_files
 from manyheads.exchange.tree import read_checked
-from manyheads.positions.reach import beyond_table
+from manyheads.positions.limits import too_long
 from manyheads.processor import sums_bytes_safely, usable_cores
 from manyheads.runs.folder import RunFolder
 from manyheads.runs.weights import Arrays
@@ -106,7 +106,7 @@ class CTranslate2Engine:
         """Return the log-probability of each token of given targets, the end token included."""
         length = _longest(targets)
         if (reached := self._reach(_longest(sources), length)) < length:
-            raise beyond_table(length, reached)
+            raise too_long(length, reached)
         scored = self._translator(self._team(len(sources))).score_batch(
             self._source(sources),
             [self._words(ids) for ids in targets],
@@ -169,7 +169,7 @@ class CTranslate2Engine:
         taken = {row: self._hypotheses(promised[row].result(), options) for row in order}
         found = [taken[row] for row in range(len(sources))]
         if reached < most and any(not one.finished and len(one.tokens) == reached for some in found for one in some):
-            raise beyond_table(reached + 1, reached)
+            raise too_long(reached + 1, reached)
         return found
 
     def _begin(
@@ -254,7 +254,7 @@ class CTranslate2Engine:
         settings = self.config.transformer.positions
         if settings.kind == "learned":
             if source > settings.maximum:
-                raise beyond_table(source, settings.maximum)
+                raise too_long(source, settings.maximum)
             return min(target, settings.maximum)
         if settings.absolute and max(source, target) > self._positions:
             self._positions = 2 * max(source, target)

@@ -71,10 +71,10 @@ class PackedAttention(MultiHeadAttention):
         self._make_linear = make_linear
         self._projections: dict[tuple[int, int], nn.Module] = {}
 
-    def _apply_inputs(self, inputs: Tensor, first: int, last: int) -> Tensor:
+    def _apply_projection(self, inputs: Tensor, first: int, last: int) -> Tensor:
         """Apply the projections first…last to [B, T, D]: [B, T, (last - first)·D]."""
         if (first, last) not in self._projections:
-            self._projections[first, last] = self._make_linear(*self._input_rows(first, last))
+            self._projections[first, last] = self._make_linear(*self._projection_rows(first, last))
         projected: Tensor = self._projections[first, last](inputs)
         return projected
 

@@ -43,9 +43,9 @@ def _groups(model: nn.Module, learning: list[nn.Parameter]) -> list[dict[str, An
     single, triple = [], []
     for module in model.modules():
         if isinstance(module, MultiHeadAttention):
-            triple.append(module.inputs)
+            triple.append(module.input_projection)
             single.append(module.output.weight)
-            triple += [module.global_inputs] if isinstance(module, LongformerAttention) else []
+            triple += [module.global_projection] if isinstance(module, LongformerAttention) else []
         elif isinstance(module, FeedForward):
             single += [module.widen.weight, module.narrow.weight]
     matrices = {id(one) for one in (*single, *triple)}

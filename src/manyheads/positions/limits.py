@@ -5,7 +5,7 @@ from __future__ import annotations
 from manyheads.errors import ManyheadsError
 
 
-def beyond_table(length: int, maximum: int, *, where: str = "model.positions.maximum") -> ManyheadsError:
+def too_long(length: int, maximum: int, *, where: str = "model.positions.maximum") -> ManyheadsError:
     """Return the error for a sequence of so many tokens in a model that learned fewer positions."""
     return ManyheadsError(
         f"a sequence of {length:,} tokens is longer than the {maximum:,} positions this model learned.",
