@@ -194,8 +194,7 @@ def _flat_indices(order: Tensor) -> Tensor:
 
 def _permute_rows(tensor: Tensor, permutation: Tensor, inverse: Tensor) -> Tensor:
     """Return [B, H, n, D] with its rows in another order [B·H·n]; `inverse` is the inverse permutation."""
-    moved: Tensor = _PermuteRows.apply(tensor, permutation, inverse)  # type: ignore[no-untyped-call]
-    return moved
+    return _PermuteRows.apply(tensor, permutation, inverse)
 
 
 class _PermuteRows(torch.autograd.Function):

@@ -29,8 +29,7 @@ class LinearAttention(KernelAttention):
 
 def _elu_plus_one(vectors: Tensor) -> Tensor:
     """Return elu(x) + 1."""
-    features: Tensor = _EluPlusOne.apply(vectors)  # type: ignore[no-untyped-call]
-    return features
+    return _EluPlusOne.apply(vectors)
 
 
 class _EluPlusOne(torch.autograd.Function):
@@ -47,5 +46,4 @@ class _EluPlusOne(torch.autograd.Function):
     def backward(context: Any, *gradients: Tensor) -> Tensor:  # noqa: ANN401
         """Multiply by its derivative."""
         (features,) = context.saved_tensors
-        back: Tensor = gradients[0] * features.clamp(max=1.0)
-        return back
+        return gradients[0] * features.clamp(max=1.0)

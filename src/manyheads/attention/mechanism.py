@@ -40,8 +40,7 @@ class Mechanism(nn.Module):
     ) -> Tensor:
         """Return the outputs [B, H, T, Dh] of queries over the past and the new keys and values [B, H, T, Dh]."""
         keys, values = cache.append(new)
-        outputs: Tensor = self(queries, keys, values, mask, positions)
-        return outputs
+        return self(queries, keys, values, mask, positions)
 
 
 def weighted_sum(

@@ -119,8 +119,7 @@ class MultiHeadAttention(Observable):
     def _attend(self, queries: Tensor, keys_values: KeysValues, mask: Mask) -> Tensor:
         """Attend in every head: [B, H, T, Dh] → [B, H, T, Dh]."""
         if self.observer is None:
-            outputs: Tensor = self.mechanism(queries, keys_values.keys, keys_values.values, mask, self._terms)
-            return outputs
+            return self.mechanism(queries, keys_values.keys, keys_values.values, mask, self._terms)
         weights = self.mechanism.weights(queries, keys_values.keys, mask, self._terms)
         self.observer(weights)
         return weighted_sum(weights, keys_values.values, self._terms)
@@ -134,5 +133,4 @@ class MultiHeadAttention(Observable):
     def _join(self, heads: Tensor) -> Tensor:
         """Put the heads [B, H, T, Dh] side by side and apply W_O: [B, T, D]."""
         joined = heads.transpose(1, 2).reshape(heads.shape[0], heads.shape[2], self.width)
-        projected: Tensor = self.output(joined)
-        return projected
+        return self.output(joined)

@@ -32,8 +32,7 @@ def orthogonal_features(count: int, width: int, *, seed: int) -> Tensor:
     orthogonal = orthogonal * triangular.diagonal(dim1=-2, dim2=-1).sign()[:, None]
     directions = orthogonal.transpose(-2, -1).reshape(-1, width)[:count]
     lengths = torch.randn(count, width, **exact).norm(dim=-1, keepdim=True)
-    vectors: Tensor = directions * lengths
-    return vectors
+    return directions * lengths
 
 
 class PerformerAttention(KernelAttention):
@@ -72,11 +71,9 @@ class PerformerAttention(KernelAttention):
 
     def _products(self, scaled: Tensor) -> Tensor:
         """Return w·x' [B, H, S, m]."""
-        products: Tensor = scaled @ (self.training_vectors if self.training else self.vectors).T
-        return products
+        return scaled @ (self.training_vectors if self.training else self.vectors).T
 
 
 def _scaled(vectors: Tensor) -> Tensor:
     """Return x' = x / d_k^¼."""
-    scaled: Tensor = vectors * vectors.shape[-1] ** -0.25
-    return scaled
+    return vectors * vectors.shape[-1] ** -0.25

@@ -97,7 +97,7 @@ def _append_first(blocks: Tensor, every: Tensor, count: int) -> Tensor:
 
 def _concatenate(one: Tensor, other: Tensor) -> Tensor:
     """Return two tensors joined at their last dimension, after the others have been made equal."""
-    shape = torch.broadcast_shapes(one.shape[:-1], other.shape[:-1])  # type: ignore[no-untyped-call]
+    shape = torch.broadcast_shapes(one.shape[:-1], other.shape[:-1])
     return torch.cat((one.expand(*shape, -1), other.expand(*shape, -1)), dim=-1)
 
 
@@ -120,8 +120,7 @@ class _Layout:
         blocks = self.blocks(tensor)
         empty = torch.zeros_like(blocks[:, :, :, :1])
         padded_blocks = torch.cat((empty, blocks) if self.causal else (empty, blocks, empty), dim=3)
-        joined: Tensor = _Sliding.apply(padded_blocks, 2 if self.causal else 3)  # type: ignore[no-untyped-call]
-        return joined
+        return _Sliding.apply(padded_blocks, 2 if self.causal else 3)
 
     def merged(self, blocks: Tensor) -> Tensor:
         """Return [B, H, d, N, w, …] as [B, H, n, …] again."""

@@ -32,7 +32,5 @@ class AddNorm(nn.Module):
     def forward(self, inputs: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         """Return [B, T, D]: the inputs [B, T, D] with what the sublayer makes of them added."""
         if self.order == "pre":
-            added: Tensor = inputs + self.dropout(sublayer(self.norm(inputs)))
-            return added
-        normalised: Tensor = self.norm(inputs + self.dropout(sublayer(inputs)))
-        return normalised
+            return inputs + self.dropout(sublayer(self.norm(inputs)))
+        return self.norm(inputs + self.dropout(sublayer(inputs)))

@@ -44,8 +44,7 @@ class DecoderLayer(nn.Module):
         """Return new states [B, T, D] for states [B, T, D], which see their past (and the cache's) and the memory."""
         states = self.self_attention_norm(states, lambda x: self.self_attention(x, mask, cache))
         states = self.cross_attention_norm(states, lambda x: self.cross_attention.across(x, memory, memory_mask))
-        outputs: Tensor = self.feed_forward_norm(states, self.feed_forward)
-        return outputs
+        return self.feed_forward_norm(states, self.feed_forward)
 
 
 class Decoder(nn.Module):
@@ -72,8 +71,7 @@ class Decoder(nn.Module):
         for index, layer in enumerate(self.layers):
             cache = None if caches is None else caches[index]
             states = layer(states, mask, memory[index], memory_mask, cache)
-        hidden: Tensor = self.final_norm(states)
-        return hidden
+        return self.final_norm(states)
 
     def multiplications(self, source: int, target: int) -> int:
         """Return the multiplications for one row of `target` positions that attends to `source` ones.

@@ -29,8 +29,7 @@ class Dropout(nn.Module):
             return inputs
         if inputs.device.type != "cpu":
             return F.dropout(inputs, self.probability)
-        thinned: Tensor = _CheapDropout.apply(inputs, self.probability)  # type: ignore[no-untyped-call]
-        return thinned
+        return _CheapDropout.apply(inputs, self.probability)
 
     def extra_repr(self) -> str:
         """Say the probability when the module is printed."""

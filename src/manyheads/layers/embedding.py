@@ -41,8 +41,7 @@ class Embedding(nn.Module):
         embedded = F.embedding(tokens, self.vectors) * self.scale
         if self.positions is not None:
             embedded = embedded + self._encodings(self.positions, start, tokens.shape[1])
-        thinned: Tensor = self.dropout(embedded)
-        return thinned
+        return self.dropout(embedded)
 
     def _encodings(self, positions: AbsolutePositions, start: int, count: int) -> Tensor:
         """Return the positions' vectors [T, D] of so many tokens, the first of which stands at `start`."""

@@ -33,8 +33,7 @@ class EncoderLayer(nn.Module):
     def forward(self, states: Tensor, mask: Mask) -> Tensor:
         """Return new states [B, S, D] for states [B, S, D]; masked positions are seen by nobody."""
         states = self.attention_norm(states, lambda x: self.attention(x, mask))
-        outputs: Tensor = self.feed_forward_norm(states, self.feed_forward)
-        return outputs
+        return self.feed_forward_norm(states, self.feed_forward)
 
 
 class Encoder(nn.Module):
@@ -49,8 +48,7 @@ class Encoder(nn.Module):
         """Return the memory [B, S, D] for embedded tokens [B, S, D]."""
         for layer in self.layers:
             states = layer(states, mask)
-        memory: Tensor = self.final_norm(states)
-        return memory
+        return self.final_norm(states)
 
     def multiplications(self, length: int) -> int:
         """Return the multiplications for one row of `length` positions.

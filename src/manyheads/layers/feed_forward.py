@@ -34,5 +34,4 @@ class FeedForward(nn.Module):
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Return [B, T, D] for inputs [B, T, D]."""
-        outputs: Tensor = self.narrow(self.activation(self.widen(inputs)))
-        return outputs
+        return self.narrow(self.activation(self.widen(inputs)))
