@@ -1,19 +1,21 @@
-"""Attention: softmax(QKᵀ/√d_k)·V, its repairs, its masks, its heads, and a way to look at its weights.
+"""Attention: softmax(QKᵀ/√d_k)·V and its efficient variants, masks, heads, and the recording of weights.
 
-| file | what it is |
+| file | contents |
 |---|---|
-| `masks` | who may look at whom: padding, look-ahead, or both |
-| `mechanism` | what happens inside a head: the interface of all that follow |
+| `masks` | which keys a query may attend to: padding, look-ahead, or both |
+| `mechanism` | the interface of what happens inside the heads, implemented by the files below |
 | `dot_product` | scaled dot-product attention, equation (1) |
-| `window` | a sliding window, dilated or not |
-| `longformer` | global tokens beside it |
+| `pattern` | the common base of attention with a fixed sparsity pattern |
+| `window` | a sliding window, optionally dilated |
 | `bigbird` | global, local and random blocks |
-| `linear`, `performer` | a kernel's features instead of a softmax: sums in place of a matrix |
+| `kernel` | the common base of attention with a kernel in place of the softmax |
+| `linear` | the kernel elu + 1 |
+| `performer` | random features that approximate the softmax kernel |
 | `linformer` | keys and values projected to a lower rank |
-| `hashing` | only among similar keys (Reformer) |
-| `pattern`, `kernel` | what windows and blocks, and what linear and performer have in common |
+| `hashing` | attention among similar keys only (Reformer) |
 | `multi_head` | multi-head attention, section 3.2.2 |
-| `cache` | keys and values remembered from one decoding step to the next |
-| `observer` | what can be recorded |
-| `recording` | every head's weights, for whoever asks |
+| `longformer` | a window with global tokens, which have their own projections |
+| `cache` | keys and values kept from one decoding step to the next |
+| `observer` | the base class of modules whose weights can be recorded |
+| `recording` | recording the weights of every head |
 """

@@ -1,12 +1,12 @@
-"""BigBird (Zaheer et al. 2020), O(n): blocks of queries look at a few blocks of keys.
+"""BigBird (Zaheer et al. 2020), O(n): each block of queries attends to a few blocks of keys.
 
-    global  the first g blocks, which look at everything and are looked at by everybody
-    local   a block and those beside it
-    random  r others, the same every time
+    global  the first g blocks, which attend to all blocks and to which all blocks attend
+    local   the block itself and the adjacent ones
+    random  r other blocks, always the same ones
 
-Blocks of keys are gathered and compared at once, [b, (g + 3 + r)·b] scores for each block of queries. Which ones are
-random follows from a hash of both blocks' numbers: a query block takes the r key blocks with the largest, among those
-of its own sentence (of its past, where it may not look ahead). So padding changes nothing.
+The blocks of keys are gathered, and [b, (g + 3 + r)·b] scores are computed for each block of queries. The random blocks
+follow from a hash of both block numbers: a query block takes the r key blocks with the largest hashes among those of
+its sentence (of its past, if the mask is causal). The choice therefore does not depend on the padding.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from manyheads.attention.masks import Mask
 from manyheads.attention.pattern import PatternAttention, attend, attend_globally, padded
 from manyheads.positions.interface import AttentionPositions
 
-LOCAL = (-1, 0, 1)  # a block's neighbours
+LOCAL = (-1, 0, 1)  # offsets of a block and its neighbours
 
 
 class BigBirdAttention(PatternAttention):
@@ -40,14 +40,12 @@ class BigBirdAttention(PatternAttention):
             return self.by_definition(queries, keys, values, mask, positions)
         outputs = self._blocks(queries, keys, values, mask, positions)
         global_length = self.global_blocks * self.block
-        keys_seen = slice(global_length if mask.causal else length)  # at the beginning, the past is short
-        first, _ = attend_globally(
-            queries[:, :, :global_length], keys[:, :, keys_seen], values[:, :, keys_seen], mask, positions
-        )
+        seen = slice(global_length if mask.causal else length)  # what queries of global blocks attend to
+        first, _ = attend_globally(queries[:, :, :global_length], keys[:, :, seen], values[:, :, seen], mask, positions)
         return torch.cat((first, outputs[:, :, global_length:]), dim=2)
 
     def allowed(self, queries: int, keys: int, mask: Mask, device: torch.device) -> Tensor:
-        """Return who may look at whom [B or 1, 1, T, S]."""
+        """Return which keys each query may attend to [B or 1, 1, T, S]."""
         count = -(-keys // self.block)
         chosen = self._chosen(count, mask, device)
         visible = torch.zeros(len(chosen.blocks), count, count + 1, dtype=torch.bool, device=device)
@@ -58,7 +56,7 @@ class BigBirdAttention(PatternAttention):
         return each[:, None, keys - queries : keys, :keys]
 
     def _chosen(self, count: int, mask: Mask, device: torch.device) -> _Chosen:
-        """Return the blocks of keys that each of the blocks of queries looks at."""
+        """Return the blocks of keys that each block of queries attends to."""
         numbers = torch.arange(count, device=device)
         local = numbers[:, None] + torch.tensor(LOCAL, device=device)
         fixed = torch.cat((numbers[: self.global_blocks].expand(count, -1), local), dim=1)
@@ -77,13 +75,13 @@ class BigBirdAttention(PatternAttention):
         )
 
     def _block_counts(self, count: int, mask: Mask, device: torch.device) -> Tensor:
-        """Return the number of blocks that each sentence has [B or 1, 1, 1]."""
+        """Return the number of blocks of each sentence [B or 1, 1, 1]."""
         if mask.valid is None:
             return torch.full((1, 1, 1), count, device=device)
         return (mask.valid.sum(dim=1) + self.block - 1).div(self.block, rounding_mode="floor")[:, None, None]
 
     def _hashes(self, count: int, device: torch.device) -> Tensor:
-        """Return a number for each two blocks [N, N] that looks random and depends on nothing else."""
+        """Return a pseudo-random number for each pair of blocks [N, N], a function of their numbers and the seed."""
         numbers = torch.arange(count, device=device)
         mixed = numbers[:, None] * 2654435761 + numbers * 40503 + self.seed * 97 + 12345
         for shift, factor in ((15, 73244475), (13, 295559667), (16, 1)):
@@ -93,7 +91,7 @@ class BigBirdAttention(PatternAttention):
     def _blocks(
         self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: AttentionPositions | None
     ) -> Tensor:
-        """Return the outputs of all queries, those of global blocks as if they were not."""
+        """Return the outputs of all queries; those of global blocks are computed like any other and are not used."""
         batch, _, length, width = queries.shape
         count = -(-length // self.block)
         query_blocks, key_blocks, value_blocks = (
@@ -114,7 +112,7 @@ class BigBirdAttention(PatternAttention):
         return attend(query_blocks, near_keys, near_values, visible, positions, distances).flatten(2, 3)[:, :, :length]
 
     def _visible(self, chosen: _Chosen, key_indices: Tensor, mask: Mask, length: int) -> Tensor:
-        """Return which of the gathered keys exist [B or 1, 1, N, 1, m·b]."""
+        """Return which of the gathered keys are visible, apart from causality [B or 1, 1, N, 1, m·b]."""
         exists = chosen.valid.repeat_interleave(self.block, dim=-1) & (key_indices < length)
         if mask.valid is not None:
             every = padded(mask.valid, -(-length // self.block) * self.block, dim=1)
@@ -124,17 +122,17 @@ class BigBirdAttention(PatternAttention):
 
 
 class _Chosen(NamedTuple):
-    """Numbers of the blocks that are looked at [B or 1, N, m], and which of them are valid and not repeated."""
+    """The numbers of the chosen blocks [B or 1, N, m], and which of these entries exist and are not repeated."""
 
     blocks: Tensor
     valid: Tensor
 
 
 def _gathered(blocks: Tensor, chosen: Tensor) -> Tensor:
-    """Return the chosen [B, N, m] of blocks [B, H, N, b, Dh], side by side: [B, H, N, m·b, Dh]."""
+    """Gather the chosen ones [B, N, m] of blocks [B, H, N, b, Dh] and concatenate them: [B, H, N, m·b, Dh]."""
     batch, heads, count, block, width = blocks.shape
-    # Rows of one long list: gathered and, on the way back, added up whole, which is much faster than by element. Heads
-    # lie inside, as in the gradient that fused attention gives back, which is as large as all that is gathered.
+    # A block is one row of a matrix: rows are gathered, and their gradients accumulated, much faster than elements. The
+    # head axis is inside a row because the gradient of fused attention, which is large, has this layout too.
     first = count * torch.arange(batch, device=blocks.device)[:, None, None]
     rows = blocks.movedim(1, 3).reshape(-1, block * heads * width).index_select(0, (first + chosen).flatten())
     return rows.view(batch, count, -1, heads, width).movedim(3, 1)

@@ -1,4 +1,4 @@
-"""Keys and values remembered while decoding, so that each step computes only its own position."""
+"""Keys and values kept while decoding, so that each step computes those of its own position only."""
 
 from __future__ import annotations
 
@@ -14,41 +14,41 @@ class KeysValues(NamedTuple):
     values: Tensor
 
     def select(self, rows: Tensor) -> KeysValues:
-        """Return those of the given rows of the batch [N], in that order."""
+        """Return the keys and values of the given rows of the batch [N], in that order."""
         return KeysValues(self.keys.index_select(0, rows), self.values.index_select(0, rows))
 
 
 class Cache:
-    """The keys and values of the positions decoded so far, in a buffer that doubles when it is full."""
+    """The keys and values of the positions decoded so far, in a buffer that doubles its size when it is full."""
 
     def __init__(self) -> None:
         self.length = 0
         self._buffer: KeysValues | None = None
 
     def append(self, new: KeysValues) -> KeysValues:
-        """Add the keys and values [B, H, T, Dh] of T new positions; return all so far [B, H, S, Dh]."""
+        """Append the keys and values [B, H, T, Dh] of T new positions; return all of them [B, H, S, Dh]."""
         stop = self.length + new.keys.shape[2]
         if self._buffer is None or stop > self._buffer.keys.shape[2]:
             self._grow(new, stop)
         assert self._buffer is not None
-        for kept, fresh in zip(self._buffer, new, strict=True):
-            kept[:, :, self.length : stop] = fresh
+        for buffer, appended in zip(self._buffer, new, strict=True):
+            buffer[:, :, self.length : stop] = appended
         self.length = stop
-        return KeysValues(*(kept[:, :, :stop] for kept in self._buffer))
+        return KeysValues(*(buffer[:, :, :stop] for buffer in self._buffer))
 
     def select(self, rows: Tensor) -> Self:
-        """Return the cache of the given rows of the batch [N], in that order: how a beam is reordered."""
+        """Return the cache of the given rows of the batch [N], in that order, as a beam search needs it."""
         chosen = type(self)()
         chosen.length = self.length
         chosen._buffer = None if self._buffer is None else self._buffer.select(rows)
         return chosen
 
     def _grow(self, like: KeysValues, needed: int) -> None:
-        """Make room for at least `needed` positions, twice as many as are there."""
+        """Allocate room for at least `needed` positions, and for twice the present length."""
         capacity = max(16, needed, 2 * self.length)
         batch, heads, _, width = like.keys.shape
         grown = KeysValues(*(part.new_empty(batch, heads, capacity, width) for part in like))
         if self._buffer is not None:
-            for fresh, kept in zip(grown, self._buffer, strict=True):
-                fresh[:, :, : self.length] = kept[:, :, : self.length]
+            for larger, buffer in zip(grown, self._buffer, strict=True):
+                larger[:, :, : self.length] = buffer[:, :, : self.length]
         self._buffer = grown

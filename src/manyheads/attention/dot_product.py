@@ -2,9 +2,10 @@
 
     Attention(Q, K, V) = softmax(QKᵀ / √d_k + M) · V
 
-Without the division, dot products of wide vectors grow like √d_k and push the softmax to where its gradients vanish
-(section 3.2.1). The mask M is added after the scaling. Two paths give the same output: `weights`, which is the equation
-line by line, and a fused kernel that never holds the weights, used where they are large and nobody asked for them.
+Without the division, the dot products of wide vectors grow like √d_k and push the softmax into regions where its
+gradients vanish (section 3.2.1). The mask M is added after the scaling. There are two implementations with the same
+output: `weights` is the equation line by line; a fused kernel, which never holds the weights, is used where they are
+large and not recorded.
 """
 
 from __future__ import annotations
@@ -19,24 +20,24 @@ from manyheads.attention.masks import Mask
 from manyheads.attention.mechanism import Mechanism, weighted_sum
 from manyheads.positions.interface import AttentionPositions, distances_of
 
-# Keys up to which the equation is faster on a processor than the fused kernel, forward and backward, as measured. In
-# bfloat16 the kernel's backward pass is slow: at 256 keys it takes 2.3 times as long.
+# The number of keys up to which the equation was measured to be faster on a CPU than the fused kernel, forward and
+# backward. In bfloat16 the backward pass of the kernel is slow: at 256 keys it takes 2.3 times as long.
 SHORT, SHORT_IN_BFLOAT16 = 48, 256
 
 
 class DotProductAttention(Mechanism):
-    """Full attention: every query looks at every key that its mask allows."""
+    """Full attention: every query attends to every key that the mask allows."""
 
     def __init__(self, *, dropout: float = 0.0) -> None:
         super().__init__()
-        self.dropout = dropout  # of the weights; the paper has none, other toolkits do
+        self.dropout = dropout  # of the weights; other toolkits have it, the paper does not
 
     def forward(
         self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: AttentionPositions | None = None
     ) -> Tensor:
         """Return the outputs [B, H, T, Dh] of queries [B, H, T, Dh] over keys and values [B, H, S, Dh].
 
-        A query that may see no key at all gets zeros.
+        The output of a query whose keys are all masked is zero.
         """
         dropout = self.dropout if self.training else 0.0
         if positions is not None or _is_short(keys):
@@ -44,7 +45,7 @@ class DotProductAttention(Mechanism):
             weights = F.dropout(weights, dropout) if dropout else weights
             return weighted_sum(weights, values, positions)
         if mask.causal and mask.valid is None and queries.shape[-2] == keys.shape[-2]:
-            # The kernel then skips the upper triangle instead of adding −∞ to it.
+            # This way the kernel skips the upper triangle instead of adding −∞ to it.
             return F.scaled_dot_product_attention(queries, keys, values, dropout_p=dropout, is_causal=True)
         additive = mask.additive(queries, keys.shape[-2])
         bias, fully_masked = (None, None) if additive is None else (additive.bias, additive.fully_masked)
@@ -52,9 +53,9 @@ class DotProductAttention(Mechanism):
         return outputs if fully_masked is None else outputs.masked_fill(fully_masked, 0.0)
 
     def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: AttentionPositions | None = None) -> Tensor:
-        """Return softmax(QKᵀ/√d_k + M) [B, H, T, S]; a row whose every key is masked is zero, never NaN.
+        """Return softmax(QKᵀ/√d_k + M) [B, H, T, S]; a row whose keys are all masked is zero, never NaN.
 
-        Relative positions add their term to the scores.
+        Positions add their term to the scores.
         """
         scores = queries @ keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])
         if positions is not None:
@@ -67,6 +68,6 @@ class DotProductAttention(Mechanism):
 
 
 def _is_short(keys: Tensor) -> bool:
-    """Whether the equation takes less time than the fused kernel for keys [B, H, S, Dh]."""
+    """Return whether the equation is faster than the fused kernel for keys [B, H, S, Dh]."""
     short = SHORT_IN_BFLOAT16 if keys.dtype == torch.bfloat16 else SHORT
     return keys.device.type == "cpu" and keys.shape[-2] <= short

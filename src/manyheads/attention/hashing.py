@@ -1,14 +1,16 @@
-"""Attention among similar keys, by locality-sensitive hashing (Reformer, Kitaev et al. 2020), O(n log n).
+"""Attention among similar keys by locality-sensitive hashing (Reformer, Kitaev et al. 2020), O(n log n).
 
     h(x) = argmax([x·R; −x·R])        R random: vectors of similar direction fall into the same bucket
 
-Queries and keys are one and the same, k_j = q_j / |q_j|, so that a bucket has both. Positions are sorted by bucket and
-cut into chunks of c; a query looks at the keys of its bucket in its chunk and in the one before. It looks at itself
-only where there is nothing else, since nothing is as similar. Several rounds with other R make it rarer that similar
-ones miss each other; their sums are added up, and only then divided.
+Queries and keys share one projection, k_j = q_j / |q_j|, so that similar ones are in the same bucket. Positions are
+sorted by bucket and split into chunks of c. A query attends to the keys of its bucket in its own chunk and in the
+previous one. It attends to itself only if there is no other key, since no key is more similar. Several rounds with
+different R reduce the chance that similar positions are separated; numerators and denominators are summed over the
+rounds before the division.
 
-How a sequence falls into buckets depends on all of it, the padding and the future included, so only what fits into one
-chunk has an output that is exactly independent of these. One query against a remembered past looks at all of it.
+The order of the positions depends on the whole sequence, including padding and future tokens. Outputs are therefore
+exactly independent of these only where the sequence fits into one chunk. A single query over cached keys attends to all
+of them.
 """
 
 from __future__ import annotations
@@ -25,11 +27,11 @@ from manyheads.attention.mechanism import Mechanism
 from manyheads.attention.pattern import padded
 from manyheads.positions.interface import AttentionPositions, distances_of
 
-SELF_SCORE = -1e5  # added to the score of a query with itself: far below all others, but above nothing at all
+SELF_SCORE = -1e5  # added to the score of a query with itself: far below all other scores, but above −∞
 
 
 class HashingAttention(Mechanism):
-    """Each query looks at the keys of its own bucket."""
+    """Each query attends to the keys of its own bucket."""
 
     keys_are_queries = True
 
@@ -47,14 +49,14 @@ class HashingAttention(Mechanism):
         return _zero_padding(normalised(self._rounds(queries, keys, mask).sums(append_one(values))), mask)
 
     def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: AttentionPositions | None = None) -> Tensor:
-        """Return the weights [B, H, T, S] of all rounds together."""
+        """Return the weights [B, H, T, S], combined over all rounds."""
         if self._is_one_chunk(queries, keys):
             return self._full(queries, keys, mask)
         found = self._rounds(queries, keys, mask).dense()
         return _zero_padding(found / found.sum(dim=-1, keepdim=True), mask)
 
     def _is_one_chunk(self, queries: Tensor, keys: Tensor) -> bool:
-        """Whether everything is compared with everything."""
+        """Return whether every query is compared with every key."""
         return queries.shape[-2] != keys.shape[-2] or keys.shape[-2] <= self.chunk
 
     def _full(self, queries: Tensor, keys: Tensor, mask: Mask) -> Tensor:
@@ -68,7 +70,7 @@ class HashingAttention(Mechanism):
         return weights if additive.fully_masked is None else weights.masked_fill(additive.fully_masked, 0.0)
 
     def _rounds(self, queries: Tensor, keys: Tensor, mask: Mask) -> _Rounds:
-        """Hash, sort and compare as often as asked, each time with other random vectors."""
+        """Hash, sort and compare in each round with different random vectors."""
         length = queries.shape[-2]
         padded_length = -(-length // self.chunk) * self.chunk
         valid = torch.ones(1, length, dtype=torch.bool, device=queries.device) if mask.valid is None else mask.valid
@@ -87,7 +89,7 @@ class HashingAttention(Mechanism):
         return _Rounds(found)
 
     def _buckets(self, vectors: Tensor, number: int) -> Tensor:
-        """Return the bucket of each vector [B, H, n], about as many buckets as chunks."""
+        """Return the bucket of each vector [B, H, n]; there are about as many buckets as chunks."""
         half = max(1, round(vectors.shape[-2] / self.chunk / 2))
         generator = torch.Generator("cpu").manual_seed(self.seed + 104729 * number + half)
         rotations = torch.randn(vectors.shape[-1], half, generator=generator, device="cpu").to(vectors)
@@ -97,7 +99,7 @@ class HashingAttention(Mechanism):
 
 
 class _Chunks:
-    """A sequence in the order of its buckets [B, H, n], cut into chunks."""
+    """A sequence sorted by bucket [B, H, n] and split into chunks."""
 
     def __init__(self, order: Tensor, size: int, length: int) -> None:
         self.order, self.size, self.length = order, size, length
@@ -106,26 +108,26 @@ class _Chunks:
         self._permutation, self._inverse = _flat_indices(order), _flat_indices(inverse)
 
     def sort(self, tensor: Tensor) -> Tensor:
-        """Put [B, H, n, D] in order."""
+        """Sort [B, H, n, D] by bucket."""
         return _permute_rows(tensor, self._permutation, self._inverse)
 
     def restore(self, blocks: Tensor) -> Tensor:
-        """Put chunks [B, H, N, c, D] back to where they were: [B, H, n, D]."""
+        """Return chunks [B, H, N, c, D] in the original order [B, H, n, D]."""
         return _permute_rows(blocks.flatten(2, 3), self._inverse, self._permutation)[:, :, : self.length]
 
     def blocks(self, tensor: Tensor) -> Tensor:
-        """Return [B, H, n, …] as chunks [B, H, N, c, …]."""
+        """Split [B, H, n, …] into chunks [B, H, N, c, …]."""
         return tensor.reshape(*tensor.shape[:2], -1, self.size, *tensor.shape[3:])
 
     def neighbours(self, tensor: Tensor) -> Tensor:
-        """Return [B, H, n, …] as each chunk behind the one before it [B, H, N, 2c, …]; the first has the last."""
+        """Return each chunk of [B, H, n, …] after the previous one [B, H, N, 2c, …]; the first follows the last."""
         chunks = self.blocks(tensor)
         return torch.cat((chunks.roll(1, dims=2), chunks), dim=3)
 
     def score_terms(self, buckets: Tensor, *, causal: bool, dtype: torch.dtype) -> Tensor:
         """Return what is added to scores [B, H, N, c, 2c]: −∞ for other buckets and the future, and `SELF_SCORE`.
 
-        A query that is no key, padding, finds keys of its kind: its weights are numbers, and of no interest.
+        Padding has a bucket of its own, so that the weights of padded queries are finite. Their outputs are not used.
         """
         index, key_index = self.blocks(self.order)[..., None], self.neighbours(self.order)[..., None, :]
         sorted_buckets = buckets.gather(-1, self.order)
@@ -137,7 +139,7 @@ class _Chunks:
 
 
 class _Round:
-    """What one round of hashing found: exp(scores − m) within chunks, m being each query's largest score."""
+    """The similarities of one round: exp(scores − m) within chunks, where m is the largest score of each query."""
 
     def __init__(self, chunks: _Chunks, queries: Tensor, keys: Tensor, added: Tensor) -> None:
         """Compare queries [B, H, N, c, Dh] with keys [B, H, N, 2c, Dh]."""
@@ -148,7 +150,7 @@ class _Round:
         self.largest = chunks.restore(largest.view(*added.shape[:-1], 1))  # [B, H, n, 1]
 
     def sums(self, values: Tensor) -> Tensor:
-        """Return the values [B, H, n, D] added up by similarity."""
+        """Return the sums of values [B, H, n, D], weighted by similarity."""
         chunks = self._chunks
         near = chunks.neighbours(chunks.sort(padded(values, chunks.order.shape[-1], dim=2)))
         return chunks.restore(self._similarities @ near)
@@ -162,7 +164,7 @@ class _Round:
 
 
 class _Rounds:
-    """Several rounds, brought to one scale."""
+    """Several rounds on a common scale."""
 
     def __init__(self, rounds: list[_Round]) -> None:
         self._rounds = rounds
@@ -170,15 +172,15 @@ class _Rounds:
         self._factors = (scales - scales.amax(dim=0)).exp()  # [rounds, B, H, n, 1]
 
     def sums(self, values: Tensor) -> Tensor:
-        """Return the values [B, H, n, D] added up by similarity in all rounds."""
+        """Return the sums of values [B, H, n, D], weighted by similarity, over all rounds."""
         return self._total([one.sums(values) for one in self._rounds])
 
     def dense(self) -> Tensor:
-        """Return the similarities of all rounds as one matrix [B, H, n, n]."""
+        """Return the sum of the similarities of all rounds as one matrix [B, H, n, n]."""
         return self._total([one.dense() for one in self._rounds])
 
     def _total(self, found: list[Tensor]) -> Tensor:
-        """Add up what the rounds found, on their common scale."""
+        """Add the results of the rounds on their common scale."""
         total = self._factors[0] * found[0]
         for factor, one in zip(self._factors[1:], found[1:], strict=True):
             total = total + factor * one
@@ -186,38 +188,38 @@ class _Rounds:
 
 
 def _flat_indices(order: Tensor) -> Tensor:
-    """Return an order of positions [B, H, n] as numbers of rows in a list of all positions [B·H·n]."""
+    """Return an order of positions [B, H, n] as row indices [B·H·n] into the flattened batch."""
     count = order.shape[-1]
     first = count * torch.arange(order.shape[0] * order.shape[1], device=order.device)
     return (first.view(*order.shape[:2], 1) + order).flatten()
 
 
 def _permute_rows(tensor: Tensor, permutation: Tensor, inverse: Tensor) -> Tensor:
-    """Return [B, H, n, D] with its rows in another order [B·H·n]; `inverse` is the inverse permutation."""
+    """Permute the rows of [B, H, n, D] by flat indices [B·H·n]; `inverse` is the inverse permutation."""
     return _PermuteRows.apply(tensor, permutation, inverse)
 
 
 class _PermuteRows(torch.autograd.Function):
-    """Each row goes to one place, so its gradient is fetched from there; nothing has to be added up."""
+    """A permutation of rows. Its backward pass gathers by the inverse permutation; nothing has to be accumulated."""
 
     @staticmethod
     def forward(context: Any, tensor: Tensor, permutation: Tensor, inverse: Tensor) -> Tensor:  # noqa: ANN401
-        """Fetch the rows."""
+        """Gather the rows."""
         context.save_for_backward(permutation, inverse)
         return tensor.reshape(-1, tensor.shape[-1]).index_select(0, permutation).view(tensor.shape)
 
     @staticmethod
     def backward(context: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:  # noqa: ANN401
-        """Fetch their gradients."""
+        """Gather their gradients."""
         permutation, inverse = context.saved_tensors
         return _permute_rows(gradients[0], inverse, permutation), None, None
 
 
 def _zero_padding(tensor: Tensor, mask: Mask) -> Tensor:
-    """Return [B, H, n, …] with zeros for queries that are padding."""
+    """Set the rows of [B, H, n, …] that belong to padding to zero."""
     return tensor if mask.valid is None else tensor.masked_fill(~mask.valid[:, None, :, None], 0.0)
 
 
 def _unit_vectors(vectors: Tensor) -> Tensor:
-    """Return vectors of unit length."""
+    """Scale vectors to unit length."""
     return torch.nn.functional.normalize(vectors, dim=-1)

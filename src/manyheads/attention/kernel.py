@@ -1,13 +1,12 @@
-"""Attention by a kernel, O(n): where similarity is a product of features, sums can be exchanged.
+"""Attention with a kernel in place of the softmax, O(n): if the similarity is φ(q)·φ(k), sums can be reordered.
 
     out_i = Σ_j φ(q_i)·φ(k_j) v_j / Σ_j φ(q_i)·φ(k_j)  =  φ(q_i)·[Σ_j φ(k_j) v_jᵀ] / φ(q_i)·[Σ_j φ(k_j)]
 
-The brackets do not depend on i, and where each value has a 1 at its end, one product gives both. Without looking ahead
-they become running sums: the sequence is cut into chunks, a query takes the sums of all chunks before its own, and
-compares itself with the keys of its own one by one. In decoding the sums are all that is remembered, however long the
-past.
+The brackets do not depend on i. With a 1 appended to each value, one product computes both. With a causal mask they
+become running sums: the sequence is split into chunks; a query uses the sums of all chunks before its own and is
+compared with each key of its own chunk. Decoding keeps only the sums, whose size does not depend on the length.
 
-Features may be known up to a factor exp(s) that all keys share; it cancels out, and keeps large exponents finite.
+Features may be scaled by a factor exp(−s) that all keys share. It cancels, and it keeps large exponents finite.
 """
 
 from __future__ import annotations
@@ -23,25 +22,25 @@ from manyheads.attention.mechanism import Mechanism
 from manyheads.errors import ManyheadsError
 from manyheads.positions.interface import AttentionPositions
 
-CHUNK = 64  # positions of a running sum; more means larger products, and more of them that are thrown away
+CHUNK = 64  # positions per running sum; larger chunks mean larger products and more masked scores
 
 
 class Features(NamedTuple):
-    """φ(x)·exp(−s): features [B, H, S, F] and the s [B, H, 1, 1] that they were divided by, None for 0."""
+    """φ(x)·exp(−s): scaled features [B, H, S, F] and the s [B, H, 1, 1]; None stands for 0."""
 
     values: Tensor
     scale: Tensor | None = None
 
 
 class KernelAttention(Mechanism):
-    """Attention whose similarity is φ(q)·φ(k)."""
+    """Attention with the similarity φ(q)·φ(k)."""
 
     def query_features(self, queries: Tensor) -> Tensor:
         """Return φ(q) [B, H, T, F], up to a factor for each query."""
         raise NotImplementedError
 
     def key_features(self, keys: Tensor) -> Features:
-        """Return φ(k) [B, H, S, F], up to a factor for all of them."""
+        """Return φ(k) [B, H, S, F], up to a factor that all keys share."""
         raise NotImplementedError
 
     def forward(
@@ -57,20 +56,20 @@ class KernelAttention(Mechanism):
         return normalised(query_features @ (key_features.transpose(-2, -1) @ append_one(values)))
 
     def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: AttentionPositions | None = None) -> Tensor:
-        """Return the weights that the sums imply [B, H, T, S]."""
+        """Return the weights that are implicit in the sums [B, H, T, S]."""
         similarities = self.query_features(queries) @ _masked(self.key_features(keys).values, mask).transpose(-2, -1)
         if mask.causal:
             similarities = similarities.tril(keys.shape[-2] - queries.shape[-2])
         return _divide(similarities, similarities.sum(dim=-1, keepdim=True))
 
     def new_cache(self) -> Cache:
-        """Return the sums over nothing."""
+        """Return sums over no positions."""
         return Sums()
 
     def step(
         self, queries: Tensor, new: KeysValues, cache: Cache, mask: Mask, positions: AttentionPositions | None = None
     ) -> Tensor:
-        """Return the output [B, H, 1, Dh] of one query over the past and its own key and value [B, H, 1, Dh]."""
+        """Return the output [B, H, 1, Dh] of one query over the past and the new key and value [B, H, 1, Dh]."""
         if not isinstance(cache, Sums) or cache.holds_keys:
             return super().step(queries, new, cache, mask, positions)
         cache.add(self.key_features(new.keys), new.values)
@@ -78,10 +77,10 @@ class KernelAttention(Mechanism):
 
 
 class Sums(Cache):
-    """Σ φ(k)·[v; 1]ᵀ over the past [B, H, F, Dh + 1]: of the same size, however long that is.
+    """Σ φ(k)·[v; 1]ᵀ over the past [B, H, F, Dh + 1]; its size does not depend on the length.
 
-    Weights cannot be computed from sums. Where they are recorded from the first step on, keys and values are kept
-    instead, as in any other cache.
+    Weights cannot be computed from sums. If they are recorded from the first step on, keys and values are kept instead,
+    as in any other cache.
     """
 
     products: Tensor
@@ -96,7 +95,7 @@ class Sums(Cache):
         return self._buffer is not None
 
     def append(self, new: KeysValues) -> KeysValues:
-        """Keep new keys and values, and return all of them so far; those that are in sums already are gone."""
+        """Append keys and values and return all of them; an error if earlier ones were kept as sums only."""
         if self.length and not self.holds_keys:
             raise ManyheadsError(
                 "the weights of this attention cannot be recorded: earlier steps kept only sums of keys and values.",
@@ -127,32 +126,32 @@ class Sums(Cache):
 
 
 def _masked(features: Tensor, mask: Mask) -> Tensor:
-    """Return features [B, H, S, F] that are zero where a key is padding."""
+    """Set the features [B, H, S, F] of padded keys to zero."""
     return features if mask.valid is None else features * mask.valid[:, None, :, None]
 
 
 def append_one(values: Tensor) -> Tensor:
-    """Return values [B, H, S, Dh] with a 1 at the end of each: [B, H, S, Dh + 1]."""
+    """Append a 1 to each value [B, H, S, Dh]: [B, H, S, Dh + 1]."""
     return torch.nn.functional.pad(values, (0, 1), value=1.0)
 
 
 def normalised(sums: Tensor) -> Tensor:
-    """Return the values' sums [B, H, T, Dh + 1] divided by the last of each, which is the sum of weights."""
+    """Divide weighted sums of values [B, H, T, Dh + 1] by their last element, which is the sum of the weights."""
     return _divide(sums[..., :-1], sums[..., -1:])
 
 
 def _divide(dividend: Tensor, divisor: Tensor) -> Tensor:
-    """Return dividend / divisor, and where nothing was seen, so that both are zero, zeros."""
+    """Return dividend / divisor, and zero where both are zero because all keys are masked."""
     return dividend / divisor.masked_fill(divisor <= 0.0, 1.0)
 
 
 def _causal(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-    """Return the outputs [B, H, n, Dh] where each query sees the keys up to its own, by running sums over chunks."""
+    """Return the outputs [B, H, n, Dh] of causal attention, computed by running sums over chunks."""
     length = queries.shape[-2]
     count = -(-length // CHUNK)
 
     def chunks(tensor: Tensor) -> Tensor:
-        """Return [B, H, n, …] as [B, H, N, c, …]."""
+        """Split [B, H, n, …] into chunks [B, H, N, c, …]."""
         filled = torch.nn.functional.pad(tensor, (0, 0, 0, count * CHUNK - length))
         return filled.view(*tensor.shape[:2], count, CHUNK, tensor.shape[-1])
 

@@ -1,7 +1,7 @@
 """Linear attention (Katharopoulos et al. 2020): the simplest kernel, φ(x) = elu(x) + 1.
 
-Features are as wide as a head and positive, so weights are. It has no softmax's sharpness: no weight can be far larger
-than its neighbours'.
+The features have the width of a head. They are positive, and so are the weights. Weights are less peaked than with a
+softmax: none can be much larger than the others.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from manyheads.attention.kernel import Features, KernelAttention
 
 
 class LinearAttention(KernelAttention):
-    """Similarity (elu(q) + 1)·(elu(k) + 1)."""
+    """Attention with the similarity (elu(q) + 1)·(elu(k) + 1)."""
 
     def query_features(self, queries: Tensor) -> Tensor:
-        """Return φ(q), as wide as the head."""
+        """Return φ(q) [B, H, T, Dh]."""
         return _elu_plus_one(queries)
 
     def key_features(self, keys: Tensor) -> Features:
-        """Return φ(k), as wide as the head."""
+        """Return φ(k) [B, H, S, Dh]."""
         return Features(_elu_plus_one(keys))
 
 
@@ -33,17 +33,17 @@ def _elu_plus_one(vectors: Tensor) -> Tensor:
 
 
 class _EluPlusOne(torch.autograd.Function):
-    """elu(x) + 1, whose derivative is the smaller of itself and 1, so nothing else need be remembered."""
+    """y = elu(x) + 1, with the derivative min(y, 1), so that only y is saved for the backward pass."""
 
     @staticmethod
     def forward(context: Any, vectors: Tensor) -> Tensor:  # noqa: ANN401
-        """Compute it."""
+        """Return elu(x) + 1."""
         features = F.elu(vectors).add_(1.0)
         context.save_for_backward(features)
         return features
 
     @staticmethod
     def backward(context: Any, *gradients: Tensor) -> Tensor:  # noqa: ANN401
-        """Multiply by its derivative."""
+        """Multiply by the derivative."""
         (features,) = context.saved_tensors
         return gradients[0] * features.clamp(max=1.0)

@@ -1,10 +1,10 @@
-"""Linformer (Wang et al. 2020): keys and values are projected along the length, to k of them, however many there were.
+"""Linformer (Wang et al. 2020), O(n·k): n keys and values are projected along the length to k of them.
 
     Attention(Q, E·K, F·V) = softmax(Q(E·K)ᵀ/√d_k) · F·V        E, F: [k, n]
 
-A projected key is a mixture of positions from the whole sequence, the future included, so there is no causal form. E
-and F are learned for at most `length` positions; a shorter sequence uses their first columns. One pair for all heads,
-or one for each.
+A projected key is a linear combination of the keys at all positions, including future ones, so there is no causal form.
+E and F are learned for at most `length` positions; a shorter sequence uses their first columns. All heads share one
+pair, or each head has its own.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from manyheads.positions.limits import too_long
 
 
 class LinformerAttention(Mechanism):
-    """Full attention over `rank` mixtures of the keys."""
+    """Full attention over `rank` linear combinations of the keys."""
 
     def __init__(self, heads: int, *, rank: int, length: int, shared: bool = True) -> None:
         super().__init__()
         self.length = length
         for name in ("keys", "values"):
-            # Drawn so that a mixture of n unit vectors has about unit length again.
+            # With this variance, a combination of `length` unit vectors has about unit length.
             projection = torch.randn(1 if shared else heads, rank, length) * length**-0.5
             self.register_parameter(name, nn.Parameter(projection))
 
@@ -45,13 +45,13 @@ class LinformerAttention(Mechanism):
         return F.scaled_dot_product_attention(queries, projected_keys, projected_values)
 
     def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: AttentionPositions | None = None) -> Tensor:
-        """Return what each value is multiplied by in all, softmax(…)·F [B, H, T, S]; rows need not sum to 1."""
+        """Return the weight of each value, softmax(…)·F [B, H, T, S]; rows need not sum to 1."""
         projected_keys = _project(keys, self._projection(self.keys, keys, mask))
         scores = queries @ projected_keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])
         return scores.softmax(dim=-1) @ self._projection(self.values, keys, mask)
 
     def _projection(self, projection: Tensor, like: Tensor, mask: Mask) -> Tensor:
-        """Return the columns [B or 1, H or 1, k, S] for a sequence like [B, H, S, Dh]; padding has none."""
+        """Return the columns [B or 1, H or 1, k, S] of E or F for a sequence [B, H, S, Dh], zero for padding."""
         assert not mask.causal, "the configuration refuses this before a model is built"
         count = like.shape[-2]
         if count > self.length:
@@ -61,9 +61,9 @@ class LinformerAttention(Mechanism):
 
 
 def _project(vectors: Tensor, columns: Tensor) -> Tensor:
-    """Return the mixtures [B, H, k, Dh] of vectors [B, H, S, Dh] by columns [B or 1, H or 1, k, S]."""
+    """Project vectors [B, H, S, Dh] to [B, H, k, Dh] by columns [B or 1, H or 1, k, S]."""
     if columns.shape[1] > 1:
         return columns @ vectors
-    batch, heads, _, width = vectors.shape  # heads that share their columns are mixed by one product
+    batch, heads, _, width = vectors.shape  # one product serves all heads that share their columns
     together = columns[:, 0] @ vectors.transpose(1, 2).flatten(2)
     return together.view(batch, -1, heads, width).transpose(1, 2)

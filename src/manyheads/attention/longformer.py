@@ -1,8 +1,8 @@
-"""Longformer's global tokens (Beltagy et al. 2020, section 3.1): a window, and a few tokens that see everything.
+"""Longformer's global tokens (Beltagy et al. 2020, section 3.1): a window, and a few tokens that attend to all others.
 
-The first g tokens are looked at by everybody, through the window's own projections, and look at everybody, through
-projections that are theirs alone: what a summary asks for is not what a neighbour asks for. In a decoder they see their
-past, which is short.
+All tokens attend to the first g tokens, through the projections of the window. The first g tokens attend to all tokens,
+through a second set of projections, since a summary of the sequence needs other features than a local context. In a
+decoder, global tokens attend to their past.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class LongformerAttention(MultiHeadAttention):
     ) -> None:
         super().__init__(width, heads, mechanism=window, positions=positions)
         self.global_tokens = window.global_tokens
-        # Files have these two names; the code says `global_projection` and `global_projection_bias`.
+        # Stored weights have the names of these two attributes; code uses the properties `global_projection` and
+        # `global_projection_bias`.
         self.global_inputs = nn.Parameter(torch.empty(3 * width, width))
         self.global_inputs_bias = nn.Parameter(torch.zeros(3 * width))
         for projection in self.global_projection.detach().chunk(3):
@@ -42,7 +43,7 @@ class LongformerAttention(MultiHeadAttention):
 
     @property
     def global_projection(self) -> nn.Parameter:
-        """W^Q, W^K and W^V of the global tokens, one matrix [3D, D]."""
+        """W^Q, W^K and W^V of the global tokens as one matrix [3D, D]."""
         return self.global_inputs
 
     @property
@@ -51,11 +52,11 @@ class LongformerAttention(MultiHeadAttention):
         return self.global_inputs_bias
 
     def new_cache(self) -> Cache:
-        """Return what decoding remembers before its first step, for both kinds of keys."""
+        """Return an empty cache for both kinds of keys and values."""
         return GlobalCache()
 
     def _heads(self, inputs: Tensor, mask: Mask, cache: Cache | None) -> Tensor:
-        """Return [B, H, T, Dh] for inputs [B, T, D], those of global tokens by their own projections."""
+        """Return the output of each head [B, H, T, Dh] for inputs [B, T, D]."""
         start = 0 if cache is None else cache.length
         count = min(max(0, self.global_tokens - start), inputs.shape[1])
         if count == 0:
@@ -80,7 +81,7 @@ class LongformerAttention(MultiHeadAttention):
         return torch.cat((global_outputs, window_outputs[:, :, count:]), dim=2)
 
     def _global_projections(self, inputs: Tensor, count: int, start: int) -> tuple[Tensor, KeysValues]:
-        """Return queries of the first `count` inputs [B, T, D], keys and values of all; the first stands at `start`."""
+        """Return queries of the first `count` inputs [B, T, D], and keys and values of all; inputs begin at `start`."""
         (queries,) = self._project_globally(inputs[:, :count], 0, 1)
         keys, values = self._project_globally(inputs, 1, 3)
         if self.positions is not None:
@@ -88,7 +89,7 @@ class LongformerAttention(MultiHeadAttention):
         return queries, KeysValues(keys, values)
 
     def _project_globally(self, inputs: Tensor, first: int, last: int) -> tuple[Tensor, ...]:
-        """Apply the global projections first…last of (query, key, value) to [B, T, D]: one [B, H, T, Dh] each."""
+        """Apply the global projections [first, last) to [B, T, D]; return one [B, H, T, Dh] for each."""
         rows = slice(first * self.width, last * self.width)
         projected = F.linear(inputs, self.global_projection[rows], self.global_projection_bias[rows])
         parts = projected.view(*inputs.shape[:2], last - first, self.heads, self.width // self.heads)
@@ -96,7 +97,7 @@ class LongformerAttention(MultiHeadAttention):
 
 
 class GlobalCache(Cache):
-    """Keys and values by the window's projections and, until the last global token, by the global ones."""
+    """Keys and values of the window's projections and, up to the last global token, of the global projections."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,11 +1,11 @@
 """Masks: which keys each query may attend to.
 
-A `Mask` is a value that knows its facts, not a matrix. The facts are which keys exist (padding) and whether a query
-may look ahead (causality); a mechanism uses whichever it needs. The dense form of the paper,
+A `Mask` is not a matrix. It states which keys are padding and whether queries may look ahead, and a mechanism uses what
+it needs of this. The dense form of the paper,
 
-    M[i, j] = 0 where query i may see key j, −∞ elsewhere,
+    M[i, j] = 0 where query i may attend to key j, −∞ elsewhere,
 
-is added to the scaled scores. It is rendered once per mask and shared by all layers.
+is added to the scaled scores. It is computed once per mask and shared by all layers.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Mask:
-    """Which of S keys each of T queries may see.
+    """Which of S keys each of T queries may attend to.
 
-    `valid` [B, S] is true where a key is a real token and not padding; None means that all of them are.
-    `causal` forbids every key that stands after its query. The last query is aligned with the last key, so that a
-    single query against S cached keys sees all of them.
+    `valid` [B, S] is true where a key is a real token and false where it is padding; None means that there is no
+    padding. `causal` forbids every key after its query. The last query is aligned with the last key, so that a single
+    query may attend to all S cached keys.
     """
 
     valid: Tensor | None = None
@@ -45,7 +45,7 @@ class Mask:
         if not self.causal or queries == 1:
             return visible
         device = None if self.valid is None else self.valid.device
-        # Query i stands at position i + (S - T); it sees the keys up to its own position.
+        # Query i is at position i + (S - T); the keys up to its own position are visible.
         past = torch.ones(queries, keys, dtype=torch.bool, device=device).tril(keys - queries)
         return past if visible is None else visible & past
 
@@ -66,10 +66,10 @@ class Mask:
 
 @dataclass(frozen=True)
 class AdditiveMask:
-    """A mask as it is added to scores: 0 or −∞ in a form that broadcasts to [B, H, T, S].
+    """A mask in the form that is added to scores: `bias` is 0 or −∞ and broadcasts to [B, H, T, S].
 
-    The softmax of a row of −∞ is not a number. So a query that may see nothing has a row of zeros here, and is listed
-    in `fully_masked` [B, H, T, 1], where its output is to be set to zero; None means that there is no such query.
+    The softmax of a row of −∞ is NaN. A query without any visible key therefore has a row of zeros in `bias`, and
+    `fully_masked` [B, H, T, 1] is true for it: its output must be set to zero. None means that there is no such query.
     """
 
     bias: Tensor
@@ -81,10 +81,10 @@ class AdditiveMask:
         fully_masked = ~visible.any(dim=-1, keepdim=True)
         bias = torch.zeros(visible.shape, dtype=dtype, device=visible.device)
         bias.masked_fill_(~(visible | fully_masked), -torch.inf)
-        # Asking whether there is any would make an accelerator wait, which costs more than the answer saves.
+        # On an accelerator, testing whether there is any would force a synchronisation that costs more than it saves.
         needed = visible.device.type != "cpu" or bool(fully_masked.any())
         return cls(bias, fully_masked if needed else None)
 
 
 EVERYTHING = Mask()
-"""Every query sees every key."""
+"""Every query may attend to every key."""

@@ -1,7 +1,7 @@
-"""What happens inside a head, in one interface: queries, keys, values and a mask in, outputs out.
+"""The interface of what happens inside the heads: queries, keys, values and a mask in, outputs out.
 
-Every mechanism also gives the weights that it uses, as one matrix, for whoever looks inside. Those that never hold such
-a matrix compute it for that alone.
+Every mechanism also returns the weights that it uses, as one matrix, for recording. Mechanisms that avoid this matrix
+compute it only then.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from manyheads.positions.interface import AttentionPositions, distances_of
 
 
 class Mechanism(nn.Module):
-    """One attention for all heads at once."""
+    """An attention function that is applied to all heads at once."""
 
-    keys_are_queries = False  # whether keys are compared as what they ask for, as hashing does
+    keys_are_queries = False  # whether one projection serves as queries and as keys
 
     def forward(
         self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: AttentionPositions | None = None
@@ -29,16 +29,16 @@ class Mechanism(nn.Module):
         raise NotImplementedError
 
     def at_step(self, step: int) -> None:
-        """Hear which training step comes, for what is drawn anew from time to time."""
+        """Prepare for a training step; mechanisms that resample random features at intervals do so here."""
 
     def new_cache(self) -> Cache:
-        """Return what is remembered of the past before the first step of decoding."""
+        """Return an empty cache for decoding."""
         return Cache()
 
     def step(
         self, queries: Tensor, new: KeysValues, cache: Cache, mask: Mask, positions: AttentionPositions | None = None
     ) -> Tensor:
-        """Return the outputs [B, H, T, Dh] of queries over the past and the new keys and values [B, H, T, Dh]."""
+        """Return the outputs [B, H, T, Dh] of queries over the cached and the new keys and values [B, H, T, Dh]."""
         keys, values = cache.append(new)
         return self(queries, keys, values, mask, positions)
 
@@ -46,7 +46,7 @@ class Mechanism(nn.Module):
 def weighted_sum(
     weights: Tensor, values: Tensor, positions: AttentionPositions | None = None, distances: Tensor | None = None
 ) -> Tensor:
-    """Return values [B, H, …, S, Dh] averaged by weights [B, H, …, T, S], and what relative positions add to them.
+    """Return weights [B, H, …, T, S] times values [B, H, …, S, Dh], plus the term that positions add to the outputs.
 
     Without distances […, T, S], the last query is at the position of the last key.
     """

@@ -3,9 +3,9 @@
     MultiHead(Q, K, V) = Concat(head_1, …, head_h) · W_O
     head_i = Attention(Q·W_i^Q, K·W_i^K, V·W_i^V)        with d_k = d_v = d_model / h
 
-The h projections of each kind are one matrix, and the head axis behaves as a second batch axis, so all heads are
-computed at once. The three projections are one matrix too, `input_projection` [3D, D], applied as a whole in
-self-attention and in parts where queries and keys come from different places.
+The projections of all heads are one matrix, and the head axis acts as a second batch axis, so that all heads are
+computed at once. The projections to queries, keys and values are one matrix too, `input_projection` [3D, D]. It is
+applied as a whole in self-attention, and in parts to different inputs in attention over an encoder's output.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from manyheads.positions.interface import AttentionPositions
 
 
 class MultiHeadAttention(Observable):
-    """h attentions side by side, each on its own d_model/h-wide projection of queries, keys and values.
+    """h attention functions in parallel, each on its own projection of queries, keys and values to width d_model/h.
 
-    Positions are for self-attention; attention over an encoder's output has none.
+    Positions apply to self-attention only; attention over an encoder's output has none.
     """
 
     def __init__(
@@ -40,7 +40,8 @@ class MultiHeadAttention(Observable):
         super().__init__()
         assert width % heads == 0, "the configuration refuses this before a model is built"
         self.width, self.heads = width, heads
-        # Files have these two names; the code says `input_projection` and `input_projection_bias`.
+        # Stored weights have the names of these two attributes; code uses the properties `input_projection` and
+        # `input_projection_bias`.
         self.inputs = nn.Parameter(torch.empty(3 * width, width))
         self.inputs_bias = nn.Parameter(torch.zeros(3 * width)) if bias else None
         self.output = nn.Linear(width, width, bias=bias)
@@ -49,7 +50,7 @@ class MultiHeadAttention(Observable):
         self._initialise()
 
     def _initialise(self) -> None:
-        """Glorot-uniform weights for each of the four projections alone, biases zero."""
+        """Initialise each of the four projections separately with Glorot-uniform weights, and biases with zero."""
         for projection in (*self.input_projection.detach().chunk(3), self.output.weight):
             nn.init.xavier_uniform_(projection)
         if self.output.bias is not None:
@@ -57,20 +58,20 @@ class MultiHeadAttention(Observable):
 
     @property
     def input_projection(self) -> nn.Parameter:
-        """W^Q, W^K and W^V of all heads, one matrix [3D, D]."""
+        """W^Q, W^K and W^V of all heads as one matrix [3D, D]."""
         return self.inputs
 
     @property
     def input_projection_bias(self) -> nn.Parameter | None:
-        """The biases of the three input projections [3D], if there are any."""
+        """The biases of the three input projections [3D], or None."""
         return self.inputs_bias
 
     def forward(self, inputs: Tensor, mask: Mask, cache: Cache | None = None) -> Tensor:
-        """Self-attention: return [B, T, D] for inputs [B, T, D], which also see what the cache remembers."""
+        """Self-attention: return [B, T, D] for inputs [B, T, D], which also attend to the positions in the cache."""
         return self._join(self._heads(inputs, mask, cache))
 
     def _heads(self, inputs: Tensor, mask: Mask, cache: Cache | None) -> Tensor:
-        """Return what each head of a self-attention makes of inputs [B, T, D]: [B, H, T, Dh]."""
+        """Return the output of each head of self-attention [B, H, T, Dh] for inputs [B, T, D]."""
         queries, keys, values = self._project(inputs, 0, 3)
         if self.mechanism.keys_are_queries:
             keys = queries
@@ -84,40 +85,40 @@ class MultiHeadAttention(Observable):
         return self.mechanism.step(queries, keys_values, cache, mask, self._terms)
 
     def new_cache(self) -> Cache:
-        """Return what decoding remembers before its first step; whoever looks at weights needs every key."""
+        """Return an empty cache for decoding; one that keeps every key if weights are recorded."""
         return self.mechanism.new_cache() if self.observer is None else Cache()
 
     def across(self, inputs: Tensor, memory: KeysValues, mask: Mask) -> Tensor:
-        """Encoder–decoder attention: return [B, T, D] for inputs [B, T, D] that look at `memory`.
+        """Encoder–decoder attention: return [B, T, D] for inputs [B, T, D] that attend to `memory`.
 
-        The memory may have fewer rows: then so many inputs next to each other share one, as beams do.
+        The memory may have B/K rows. Each of them then belongs to K adjacent rows of the inputs, as in beam search.
         """
         (queries,) = self._project(inputs.reshape(len(memory.keys), -1, self.width), 0, 1)
         return self._join(self._attend(queries, memory, mask)).view(inputs.shape)
 
     def keys_values(self, memory: Tensor) -> KeysValues:
-        """Project an encoder's output [B, S, D] once, for any number of calls of `across`."""
+        """Project an encoder's output [B, S, D] to the keys and values that `across` takes."""
         return KeysValues(*self._project(memory, 1, 3))
 
     def _project(self, inputs: Tensor, first: int, last: int) -> tuple[Tensor, ...]:
-        """Apply the projections first…last of (query, key, value) to [B, T, D]: one [B, H, T, Dh] each."""
+        """Apply the projections [first, last) of (query, key, value) to [B, T, D]; return a [B, H, T, Dh] for each."""
         projected = self._apply_projection(inputs, first, last)
         batch, length, _ = inputs.shape
         parts = projected.view(batch, length, last - first, self.heads, self.width // self.heads)
         return parts.permute(2, 0, 3, 1, 4).unbind()
 
     def _apply_projection(self, inputs: Tensor, first: int, last: int) -> Tensor:
-        """Apply the projections first…last to [B, T, D]: [B, T, (last - first)·D]."""
+        """Apply the projections [first, last) to [B, T, D]; return [B, T, (last - first)·D]."""
         return F.linear(inputs, *self._projection_rows(first, last))
 
     def _projection_rows(self, first: int, last: int) -> tuple[Tensor, Tensor | None]:
-        """Return the weights and the bias of the projections first…last."""
+        """Return the weights and the bias of the projections [first, last)."""
         rows = slice(first * self.width, last * self.width)
         bias = self.input_projection_bias
         return self.input_projection[rows], None if bias is None else bias[rows]
 
     def _attend(self, queries: Tensor, keys_values: KeysValues, mask: Mask) -> Tensor:
-        """Attend in every head: [B, H, T, Dh] → [B, H, T, Dh]."""
+        """Return the outputs [B, H, T, Dh] of queries [B, H, T, Dh] in every head, and show weights to the observer."""
         if self.observer is None:
             return self.mechanism(queries, keys_values.keys, keys_values.values, mask, self._terms)
         weights = self.mechanism.weights(queries, keys_values.keys, mask, self._terms)
@@ -126,11 +127,11 @@ class MultiHeadAttention(Observable):
 
     @property
     def _terms(self) -> AttentionPositions | None:
-        """The positions if they add terms to scores and outputs, which mechanisms then compute."""
+        """The positions, if they add terms to scores and outputs; None otherwise."""
         positions = self.positions
         return positions if positions is not None and positions.adds_terms else None
 
     def _join(self, heads: Tensor) -> Tensor:
-        """Put the heads [B, H, T, Dh] side by side and apply W_O: [B, T, D]."""
+        """Concatenate the heads [B, H, T, Dh] and apply W_O: [B, T, D]."""
         joined = heads.transpose(1, 2).reshape(heads.shape[0], heads.shape[2], self.width)
         return self.output(joined)

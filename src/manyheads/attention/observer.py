@@ -1,7 +1,7 @@
-"""Modules whose attention weights can be recorded.
+"""The base class of modules whose attention weights can be recorded.
 
-A module that computes attention derives from `Observable`. Where it has an observer, it must call it with the weights
-of every forward pass; where it has none, it is free to use a kernel that never holds the weights.
+A module that computes attention derives from `Observable`. If it has an observer, it must call it with the weights of
+each forward pass. If it has none, it may use a kernel that never holds the weights.
 """
 
 from __future__ import annotations

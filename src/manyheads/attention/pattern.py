@@ -1,7 +1,7 @@
-"""Attention of which a fixed pattern says who may look at whom: what windows and blocks have in common.
+"""Attention with a fixed sparsity pattern: the common base of windows and blocks.
 
-A mechanism here has two forms. `forward` computes only the scores of its pattern, in blocks. `weights` is the
-definition: full attention, with −∞ wherever the pattern forbids; it is for looking inside, and for tests to compare.
+Such a mechanism has two implementations. `forward` computes only the scores that its pattern allows, in blocks.
+`weights` is the definition: full attention with −∞ wherever the pattern forbids. It is used for recording and in tests.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ class PatternAttention(Mechanism):
     """Softmax over the keys that a pattern allows."""
 
     def allowed(self, queries: int, keys: int, mask: Mask, device: torch.device) -> Tensor:
-        """Return who may look at whom by the pattern alone, broadcasting to [B, H, T, S]."""
+        """Return which keys the pattern allows for each query, as booleans that broadcast to [B, H, T, S]."""
         raise NotImplementedError
 
     def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: AttentionPositions | None = None) -> Tensor:
-        """Return softmax(QKᵀ/√d_k + R + M) [B, H, T, S], where M forbids what the mask or the pattern does."""
+        """Return softmax(QKᵀ/√d_k + R + M) [B, H, T, S], where M combines the mask and the pattern."""
         scores = queries @ keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])
         if positions is not None:
             scores = scores + positions.scores(queries, keys, distances_of(scores))
@@ -38,7 +38,7 @@ class PatternAttention(Mechanism):
     def by_definition(
         self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: AttentionPositions | None
     ) -> Tensor:
-        """Return the outputs by way of the whole matrix, for what is too short to be worth blocks."""
+        """Return the outputs computed from the full matrix, for sequences too short to gain from blocks."""
         return weighted_sum(self.weights(queries, keys, mask, positions), values, positions)
 
 
@@ -63,7 +63,7 @@ def attend(
 
 
 def _fused(queries: Tensor, keys: Tensor, values: Tensor, mask: AdditiveMask) -> Tensor:
-    """Return the same by a kernel that never holds the scores; to it, each block is a sentence."""
+    """Compute the outputs with a kernel that never holds the scores; each block becomes a row of its batch."""
     batch, _, *blocks, _, _ = queries.shape
 
     def as_batch(tensor: Tensor) -> Tensor:
@@ -78,7 +78,7 @@ def _fused(queries: Tensor, keys: Tensor, values: Tensor, mask: AdditiveMask) ->
 
 
 def masked_softmax(scores: Tensor, visible: Tensor) -> Tensor:
-    """Return the softmax over the keys that are visible; a query that sees none gets zeros."""
+    """Return the softmax over the visible keys; the weights of a query without visible keys are zero."""
     weights = scores.masked_fill(~visible, -torch.inf).softmax(dim=-1)
     return weights.masked_fill(~visible.any(dim=-1, keepdim=True), 0.0)
 
@@ -86,9 +86,10 @@ def masked_softmax(scores: Tensor, visible: Tensor) -> Tensor:
 def attend_globally(
     queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: AttentionPositions | None, *, start: int = 0
 ) -> tuple[Tensor, Tensor]:
-    """Return the outputs [B, H, T, Dh] and weights [B, H, T, S] of the positions from `start`, which see everything.
+    """Return the outputs [B, H, T, Dh] and weights [B, H, T, S] of queries that attend to all keys.
 
-    Where nobody may look ahead, keys after the last of these queries need not be given.
+    The first query is at position `start` and the first key at 0. With a causal mask, keys after the last query may be
+    left out.
     """
     scores = queries @ keys.transpose(-2, -1) / math.sqrt(queries.shape[-1])
     indices = torch.arange(keys.shape[-2], device=keys.device)
@@ -103,7 +104,7 @@ def attend_globally(
 
 
 def padded(tensor: Tensor, length: int, dim: int) -> Tensor:
-    """Return a tensor with zeros (or False) at the end of a dimension, up to a length."""
+    """Pad a dimension of a tensor at its end with zeros (or False) to a length."""
     missing = length - tensor.shape[dim]
     if missing == 0:
         return tensor

@@ -2,9 +2,9 @@
 
     exp(q·k/√d_k) = E_w [ φ_w(q)·φ_w(k) ]        φ_w(x) = exp(w·x' − |x'|²/2),  x' = x / d_k^¼,  w ~ N(0, I)
 
-The mean over m vectors w stands for the expectation; its error falls like 1/√m. Vectors that are orthogonal, with the
-lengths of Gaussian ones, make it smaller. In training the vectors are drawn anew every so often, so that the model
-cannot rely on their errors; each draw follows from a seed and its number, so a run that is resumed has the same ones.
+The expectation is estimated by the mean over m vectors w; the error falls like 1/√m. Orthogonal vectors with the
+lengths of Gaussian ones reduce it. During training the vectors are resampled every `redraw` steps, so that the model
+cannot adapt to their errors. Each sample follows from the seed and its number, so that a resumed run has the same ones.
 """
 
 from __future__ import annotations
@@ -18,17 +18,14 @@ from manyheads.attention.kernel import Features, KernelAttention
 
 
 def orthogonal_features(count: int, width: int, *, seed: int) -> Tensor:
-    """Return random vectors [m, d]: blocks of d orthogonal ones, each as long as a Gaussian vector."""
+    """Return random vectors [m, d]: blocks of d orthogonal vectors with the lengths of Gaussian vectors."""
     generator = torch.Generator("cpu").manual_seed(seed)
-    exact: dict[str, Any] = {
-        "generator": generator,
-        "dtype": torch.float64,
-        "device": "cpu",
-    }  # the same on every device
+    # Sampled on the CPU, so that every device has the same vectors.
+    exact: dict[str, Any] = {"generator": generator, "dtype": torch.float64, "device": "cpu"}
     blocks = -(-count // width)
     gaussian = torch.randn(blocks, width, width, **exact)
     orthogonal, triangular = torch.linalg.qr(gaussian)
-    # Without these signs some directions would be likelier than others.
+    # These signs make the orthogonal matrices uniformly distributed.
     orthogonal = orthogonal * triangular.diagonal(dim1=-2, dim2=-1).sign()[:, None]
     directions = orthogonal.transpose(-2, -1).reshape(-1, width)[:count]
     lengths = torch.randn(count, width, **exact).norm(dim=-1, keepdim=True)
@@ -36,7 +33,7 @@ def orthogonal_features(count: int, width: int, *, seed: int) -> Tensor:
 
 
 class PerformerAttention(KernelAttention):
-    """Softmax attention, estimated. `redraw` is the number of training steps between two draws, 0 for never."""
+    """An estimate of softmax attention. Vectors are resampled every `redraw` training steps; 0 means never."""
 
     vectors: Tensor
     training_vectors: Tensor
@@ -46,11 +43,11 @@ class PerformerAttention(KernelAttention):
         self.features, self.redraw, self.seed = features, redraw, seed
         self._draw = 0
         vectors = torch.empty(features, head_width).copy_(orthogonal_features(features, head_width, seed=seed))
-        self.register_buffer("vectors", vectors, persistent=False)  # for use
+        self.register_buffer("vectors", vectors, persistent=False)  # for inference
         self.register_buffer("training_vectors", vectors.clone(), persistent=False)  # for training
 
     def at_step(self, step: int) -> None:
-        """Draw the vectors for a training step, where it is time for others."""
+        """Resample the vectors if the training step requires it."""
         draw = 0 if self.redraw == 0 else step // self.redraw
         if draw != self._draw:
             self._draw = draw
@@ -58,12 +55,12 @@ class PerformerAttention(KernelAttention):
             self.training_vectors.copy_(orthogonal_features(self.features, self.training_vectors.shape[1], seed=seed))
 
     def query_features(self, queries: Tensor) -> Tensor:
-        """Return φ(q) [B, H, T, m] up to a factor for each query, whose largest is 1; |q'|²/2 would cancel out too."""
+        """Return φ(q) [B, H, T, m], scaled so that the largest of each query is 1; exp(−|q'|²/2) cancels as well."""
         products = self._products(_scaled(queries))
         return (products - products.amax(dim=-1, keepdim=True).detach()).exp_()
 
     def key_features(self, keys: Tensor) -> Features:
-        """Return φ(k) [B, H, S, m]; the largest of all keys is 1."""
+        """Return φ(k) [B, H, S, m], scaled so that the largest of all keys is 1."""
         scaled = _scaled(keys)
         products, offsets = self._products(scaled), scaled.square().sum(dim=-1, keepdim=True) / 2
         largest = (products.amax(dim=-1, keepdim=True) - offsets).amax(dim=-2, keepdim=True).detach()

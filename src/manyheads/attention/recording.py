@@ -1,11 +1,11 @@
-"""Looking at attention: every layer's and every head's weights, for exactly as long as somebody asks.
+"""Recording the attention weights of every layer and head.
 
     with record_attention(model) as recording:
         model.decode(target, model.encode(source))
     recording["decoder.layers.0.cross_attention"]  # [B, H, T, S], every head, not averaged
 
-Outside the block nothing is installed and the fused kernel runs; inside, each attention takes the exact path. A search
-inside the block records the hypotheses it returns, and none of those that it gave up. Blocks may be nested.
+Outside the block there are no observers, and fused kernels are used. Inside, each attention computes its weights. A
+search inside the block records the hypotheses that it returns, not those that it discards. Blocks may be nested.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from manyheads.attention.observer import Observable, Observer
 
 
 class Recording(dict[str, Tensor]):
-    """Attention weights [B, H, T, S] by the name of the attention inside the model.
+    """Attention weights [B, H, T, S] by the name of the attention module inside the model.
 
-    Calls that follow each other on the same batch, such as decoding steps, are joined along T; keys that one of them
-    did not have get zeros.
+    Successive calls on the same batch, such as decoding steps, are concatenated along T. The weights of keys that an
+    earlier call did not have are zero.
     """
 
     def add(self, name: str, weights: Tensor) -> None:
-        """Append the weights [B, H, T, S] of one more call of the attention called `name`."""
+        """Append the weights [B, H, T, S] of one more call of the module called `name`."""
         weights = weights.detach()
         self[name] = _join(self[name], weights) if name in self else weights
 
 
 def _join(earlier: Tensor, later: Tensor) -> Tensor:
-    """Join two calls along the queries, with as many keys as the wider of them has."""
+    """Concatenate the weights of two calls along T, padded with zeros to the larger number of keys."""
     keys = max(earlier.shape[-1], later.shape[-1])
     padded = [nn.functional.pad(one, (0, keys - one.shape[-1])) for one in (earlier, later)]
     return torch.cat(padded, dim=-2)
@@ -41,9 +41,9 @@ def _join(earlier: Tensor, later: Tensor) -> Tensor:
 
 @contextmanager
 def record_attention(model: nn.Module) -> Iterator[Recording]:
-    """Record the weights of every attention inside `model` while the block lasts.
+    """Record the weights of every observable module inside `model` during the block.
 
-    Blocks may be nested: each of them records.
+    Blocks may be nested; each of them records.
     """
     recording = Recording()
     with _restored_observers(model) as parts:
@@ -54,7 +54,7 @@ def record_attention(model: nn.Module) -> Iterator[Recording]:
 
 @contextmanager
 def unobserved(model: nn.Module) -> Iterator[bool]:
-    """Remove the observers inside `model` while the block lasts; yield whether there were any."""
+    """Remove the observers inside `model` during the block; yield whether there were any."""
     with _restored_observers(model) as parts:
         observed = any(part.observer is not None for part in parts.values())
         for part in parts.values():
@@ -64,7 +64,7 @@ def unobserved(model: nn.Module) -> Iterator[bool]:
 
 @contextmanager
 def _restored_observers(model: nn.Module) -> Iterator[dict[str, Observable]]:
-    """Yield the observable parts of `model` by name; after the block, each has its former observer again."""
+    """Yield the observable parts of `model` by name, and restore their observers after the block."""
     parts = {name: part for name, part in model.named_modules() if isinstance(part, Observable)}
     observers = {name: part.observer for name, part in parts.items()}
     try:
@@ -75,7 +75,7 @@ def _restored_observers(model: nn.Module) -> Iterator[dict[str, Observable]]:
 
 
 def _recorder(recording: Recording, name: str, outer: Observer | None) -> Observer:
-    """Return an observer that adds weights to the recording under a name and then passes them to the outer one."""
+    """Return an observer that adds weights to the recording under a name and passes them on to the outer observer."""
 
     def observe(weights: Tensor) -> None:
         recording.add(name, weights)

@@ -1,10 +1,10 @@
-"""Sliding-window attention, O(n·w): each query sees the keys at most w steps of d positions away (Longformer, §3.1).
+"""Sliding-window attention, O(n·w): a query attends to keys at most w steps of d positions away (Longformer, §3.1).
 
-    j ∈ { i − w·d, …, i − d, i, i + d, …, i + w·d }        the first g keys besides, if there are global ones
+    j ∈ { i − w·d, …, i − d, i, i + d, …, i + w·d }        and the first g keys, if there are global tokens
 
-The sequence is cut into blocks of w positions. A query's window lies in its own block and the two beside it (one, where
-it may not look ahead), so scores are products of blocks [w, 3w] and no [n, n] exists. With a dilation d, the positions
-of equal remainder modulo d are sequences of their own.
+The sequence is split into blocks of w positions. A query's window lies in its own block and the two adjacent ones (only
+the previous one if the mask is causal), so scores are products of blocks [w, 3w], and no [n, n] matrix is computed.
+With a dilation d, the positions of equal remainder modulo d are treated as separate sequences.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from manyheads.positions.interface import AttentionPositions
 
 
 class WindowAttention(PatternAttention):
-    """Each query looks at its neighbours, and at the first `global_tokens` of the sequence."""
+    """Each query attends to its neighbours and to the first `global_tokens` of the sequence."""
 
     def __init__(self, *, window: int, dilation: int = 1, global_tokens: int = 0) -> None:
         super().__init__()
         self.window, self.dilation, self.global_tokens = window, dilation, global_tokens
 
     def allowed(self, queries: int, keys: int, mask: Mask, device: torch.device) -> Tensor:
-        """Return who may look at whom [T, S]."""
+        """Return which keys each query may attend to [T, S]."""
         indices = torch.arange(keys, device=device)
         distances = indices - indices[keys - queries :, None]
         near = (distances.abs() <= self.window * self.dilation) & (distances % self.dilation == 0)
@@ -49,7 +49,7 @@ class WindowAttention(PatternAttention):
     def _last_query(
         self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: AttentionPositions | None
     ) -> Tensor:
-        """Return the output of the last query alone, as in decoding: only the keys it may see are touched."""
+        """Return the output of the last query only, as in decoding; keys outside its window are not read."""
         last = keys.shape[-2] - 1
         first = max(last % self.dilation, last - self.window * self.dilation)
         chosen = sorted({*range(min(self.global_tokens, last + 1)), *range(first, last + 1, self.dilation)})
@@ -66,9 +66,9 @@ class WindowAttention(PatternAttention):
     def _blocks(
         self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: AttentionPositions | None
     ) -> Tensor:
-        """Return the outputs of a whole sequence, block by block."""
+        """Return the outputs of a whole sequence, computed in blocks."""
         layout = _Layout(queries.shape[-2], self.window, self.dilation, mask.causal)
-        own = layout.blocks(queries)  # [B, H, d, N, w, Dh]
+        query_blocks = layout.blocks(queries)  # [B, H, d, N, w, Dh]
         near_keys, near_values = layout.neighbours(keys), layout.neighbours(values)  # [B, H, d, N, 2w or 3w, Dh]
         visible = layout.visible(mask, self.global_tokens, queries.device)  # [B or 1, 1, d, N, w, 2w or 3w]
         distances = layout.distances(queries.device)
@@ -79,30 +79,30 @@ class WindowAttention(PatternAttention):
                 for near, every in ((near_keys, keys), (near_values, values))
             )
             visible, distances = _concatenate(visible, first.visible), _concatenate(distances, first.distances)
-        return layout.merged(attend(own, near_keys, near_values, visible, positions, distances))
+        return layout.merged(attend(query_blocks, near_keys, near_values, visible, positions, distances))
 
 
 class _GlobalKeys(NamedTuple):
-    """Which of the global keys are visible [B or 1, 1, d, N, w, g], and how far away they are [d, N, w, g]."""
+    """Which of the global keys are visible [B or 1, 1, d, N, w, g], and their distances [d, N, w, g]."""
 
     visible: Tensor
     distances: Tensor
 
 
 def _append_first(blocks: Tensor, every: Tensor, count: int) -> Tensor:
-    """Return each of the blocks [B, H, d, N, S, Dh] with the first `count` of all [B, H, n, Dh] at its end."""
+    """Append the first `count` rows of a sequence [B, H, n, Dh] to each of the blocks [B, H, d, N, S, Dh]."""
     first = every[:, :, None, None, :count]
     return torch.cat((blocks, first.expand(*blocks.shape[:4], -1, -1)), dim=4)
 
 
 def _concatenate(one: Tensor, other: Tensor) -> Tensor:
-    """Return two tensors joined at their last dimension, after the others have been made equal."""
+    """Concatenate two tensors along the last dimension after broadcasting the others."""
     shape = torch.broadcast_shapes(one.shape[:-1], other.shape[:-1])
     return torch.cat((one.expand(*shape, -1), other.expand(*shape, -1)), dim=-1)
 
 
 class _Layout:
-    """A sequence as d interleaved ones of N blocks of w positions."""
+    """A sequence as d interleaved sequences of N blocks of w positions."""
 
     def __init__(self, length: int, window: int, dilation: int, causal: bool) -> None:
         self.length, self.window, self.dilation, self.causal = length, window, dilation, causal
@@ -110,24 +110,24 @@ class _Layout:
         self.padded_length = self.count * window * dilation
 
     def blocks(self, tensor: Tensor) -> Tensor:
-        """Return [B, H, n, …] as [B, H, d, N, w, …]."""
+        """Reshape [B, H, n, …] to [B, H, d, N, w, …]."""
         tensor = padded(tensor, self.padded_length, dim=2)
         split = tensor.reshape(*tensor.shape[:2], self.count, self.window, self.dilation, *tensor.shape[3:])
         return split.movedim(4, 2)
 
     def neighbours(self, tensor: Tensor) -> Tensor:
-        """Return [B, H, n, …] as each block with the one before it, and the one after it where one may look ahead."""
+        """Return each block of [B, H, n, …] with the previous one and, unless causal, the next one."""
         blocks = self.blocks(tensor)
         empty = torch.zeros_like(blocks[:, :, :, :1])
         padded_blocks = torch.cat((empty, blocks) if self.causal else (empty, blocks, empty), dim=3)
         return _Sliding.apply(padded_blocks, 2 if self.causal else 3)
 
     def merged(self, blocks: Tensor) -> Tensor:
-        """Return [B, H, d, N, w, …] as [B, H, n, …] again."""
+        """Reshape [B, H, d, N, w, …] back to [B, H, n, …]."""
         return blocks.movedim(2, 4).flatten(2, 4)[:, :, : self.length]
 
     def indices(self, device: torch.device) -> Tensor:
-        """Return where each query of each block stands [d, N, w]."""
+        """Return the position of each query of each block [d, N, w]."""
         indices = torch.arange(self.padded_length, device=device)
         return indices.view(self.count, self.window, self.dilation).movedim(2, 0)
 
@@ -138,7 +138,7 @@ class _Layout:
         return ((keys - own[:, None]) * self.dilation)[None, None]
 
     def global_keys(self, count: int, mask: Mask, device: torch.device) -> _GlobalKeys:
-        """Return what there is to know about the first `count` keys."""
+        """Return the visibility and the distances of the first `count` keys."""
         distances = torch.arange(count, device=device) - self.indices(device)[..., None]
         visible = (distances <= 0 if self.causal else torch.ones_like(distances, dtype=torch.bool))[None, None]
         if mask.valid is not None:
@@ -146,32 +146,32 @@ class _Layout:
         return _GlobalKeys(visible, distances)
 
     def visible(self, mask: Mask, global_tokens: int, device: torch.device) -> Tensor:
-        """Return which of the neighbours' keys each query may see [B or 1, 1, d, N, w, 2w or 3w]."""
+        """Return which of the neighbours' keys are visible to each query [B or 1, 1, d, N, w, 2w or 3w]."""
         distances = self.distances(device)
         near = distances.abs() <= self.window * self.dilation
         if self.causal:
             near = near & (distances <= 0)
         exists = torch.ones(1, self.length, dtype=torch.bool, device=device) if mask.valid is None else mask.valid
         exists = exists.clone()
-        exists[:, :global_tokens] = False  # these are looked at separately
+        exists[:, :global_tokens] = False  # attended to separately
         return near & self.neighbours(exists[:, None])[..., None, :]
 
 
 class _Sliding(torch.autograd.Function):
-    """Blocks [B, H, d, M, w, …] as every `count` of them in a row [B, H, d, N, count·w, …], without copying.
+    """Sliding windows of `count` blocks: [B, H, d, M, w, …] as [B, H, d, N, count·w, …], without copying.
 
-    PyTorch would bring gradients back element by element; here they are added up in whole blocks.
+    PyTorch's own backward pass accumulates gradients element by element; this one does so in whole blocks.
     """
 
     @staticmethod
     def forward(context: Any, blocks: Tensor, count: int) -> Tensor:  # noqa: ANN401
-        """Look at the same memory several times."""
+        """Return overlapping views of the same memory."""
         context.shape, context.count = blocks.shape, count
         return blocks.flatten(3, 4).unfold(3, count * blocks.shape[4], blocks.shape[4]).movedim(-1, 4)
 
     @staticmethod
     def backward(context: Any, *gradients: Tensor) -> tuple[Tensor, None]:  # noqa: ANN401
-        """Add up the gradients of all copies of a block."""
+        """Add the gradients of all views of a block."""
         back = gradients[0].new_zeros(context.shape)
         for offset, part in enumerate(gradients[0].chunk(context.count, dim=4)):  # [B, H, d, N, w, …]
             back[:, :, :, offset : offset + part.shape[3]] += part

@@ -1,1 +1,11 @@
-"""The layers of the paper's figure 1: embedding, attention sublayers, feed-forward, and Add & Norm around each."""
+"""The layers of the paper's figure 1.
+
+| file | contents |
+|---|---|
+| `embedding` | token embeddings with positions, section 3.4 |
+| `feed_forward` | the position-wise feed-forward network, section 3.3 |
+| `add_norm` | the residual connection and layer normalisation around each sublayer |
+| `encoder` | the encoder layer and stack, section 3.1 |
+| `decoder` | the decoder layer and stack, section 3.1 |
+| `dropout` | dropout with masks that are cheap to sample |
+"""

@@ -1,10 +1,10 @@
-"""Add & Norm, the frame around every sublayer (sections 3.1 and 5.4 of the paper):
+"""Add & Norm, which wraps every sublayer (sections 3.1 and 5.4 of the paper):
 
     LayerNorm(x + Dropout(Sublayer(x)))          post-norm, as in the paper
     x + Dropout(Sublayer(LayerNorm(x)))          pre-norm, easier to train when deep
 
 LayerNorm(x) = γ·(x − μ)/√(σ² + ε) + β with μ and σ over the width of one position. Unlike batch normalisation it does
-not depend on the other sentences or on the padding, and it is the same in training and in use.
+not depend on other sentences or on padding, and it is the same in training and inference.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class AddNorm(nn.Module):
         self.order = order
 
     def forward(self, inputs: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        """Return [B, T, D]: the inputs [B, T, D] with what the sublayer makes of them added."""
+        """Return the sum [B, T, D] of the inputs [B, T, D] and the sublayer's output, normalised as `order` says."""
         if self.order == "pre":
             return inputs + self.dropout(sublayer(self.norm(inputs)))
         return self.norm(inputs + self.dropout(sublayer(inputs)))

@@ -1,7 +1,7 @@
 """The decoder stack, section 3.1 and the right half of figure 1.
 
-N layers of masked self-attention, attention over the encoder's output, and feed-forward. The encoder's output feeds
-every layer; each layer projects it to keys and values of its own, once.
+N layers of masked self-attention, attention over the encoder's output, and feed-forward. Each layer projects the
+encoder's output to its own keys and values, once per source.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ class DecoderLayer(nn.Module):
     def forward(
         self, states: Tensor, mask: Mask, memory: KeysValues, memory_mask: Mask, cache: Cache | None = None
     ) -> Tensor:
-        """Return new states [B, T, D] for states [B, T, D], which see their past (and the cache's) and the memory."""
+        """Return new states [B, T, D] for states [B, T, D], which attend to their past, the cache and the memory."""
         states = self.self_attention_norm(states, lambda x: self.self_attention(x, mask, cache))
         states = self.cross_attention_norm(states, lambda x: self.cross_attention.across(x, memory, memory_mask))
         return self.feed_forward_norm(states, self.feed_forward)
 
 
 class Decoder(nn.Module):
-    """A stack of decoder layers; with pre-norm, one more LayerNorm at the top."""
+    """A stack of decoder layers; with pre-norm, a final LayerNorm follows."""
 
     def __init__(self, layers: Iterable[DecoderLayer], *, width: int, order: NormOrder = "post") -> None:
         super().__init__()
@@ -67,7 +67,7 @@ class Decoder(nn.Module):
         memory_mask: Mask,
         caches: Sequence[Cache] | None = None,
     ) -> Tensor:
-        """Return hidden states [B, T, D] for embedded tokens [B, T, D], each layer with its memory and its cache."""
+        """Return hidden states [B, T, D] for embedded tokens [B, T, D]; each layer has its own memory and cache."""
         for index, layer in enumerate(self.layers):
             cache = None if caches is None else caches[index]
             states = layer(states, mask, memory[index], memory_mask, cache)
@@ -87,8 +87,9 @@ class Decoder(nn.Module):
         return total
 
     def new_caches(self) -> list[Cache]:
-        """Return what each layer remembers before the first step of decoding."""
+        """Return an empty cache for each layer."""
         return [layer.self_attention.new_cache() for layer in self._layers()]
 
     def _layers(self) -> list[DecoderLayer]:
+        """Return the layers with their type, which `nn.ModuleList` does not keep."""
         return [layer for layer in self.layers if isinstance(layer, DecoderLayer)]

@@ -1,8 +1,8 @@
-"""Dropout with cheap masks.
+"""Dropout with masks that are cheap to sample.
 
-On a CPU, drawing a mask with one random number per element costs more than the matrix product it follows in a small
-model. One 64-bit draw decides four elements here, each with a probability exact to 1/65,536; the survivors are scaled
-by the probability really used, so the expectation is exact. On other devices PyTorch's own kernel is taken.
+On a CPU, sampling one random number per element takes longer than the matrix product before it in a small model. Here
+one 64-bit number decides four elements, each with a probability exact to 1/65,536. Kept elements are scaled by the
+probability actually used, so that the expectation is exact. Other devices use PyTorch's own kernel.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _LEVELS = 1 << 16  # a 16-bit number decides one element
 
 
 class Dropout(nn.Module):
-    """Set each element to zero with probability `probability` while training; scale the others up to make up for it."""
+    """During training, set each element to zero with the given probability and scale the others to compensate."""
 
     def __init__(self, probability: float) -> None:
         super().__init__()
         self.probability = probability
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Return inputs of any shape, thinned out while training and unchanged otherwise."""
+        """Apply dropout to inputs of any shape during training; return them unchanged otherwise."""
         if not self.training or self.probability == 0.0:
             return inputs
         if inputs.device.type != "cpu":
@@ -32,12 +32,12 @@ class Dropout(nn.Module):
         return _CheapDropout.apply(inputs, self.probability)
 
     def extra_repr(self) -> str:
-        """Say the probability when the module is printed."""
+        """Show the probability when the module is printed."""
         return f"{self.probability}"
 
 
 def keep_mask(like: Tensor, probability: float) -> Tensor:
-    """Return a mask shaped like the tensor: 0 with the given probability, else the scale of a survivor."""
+    """Return a mask of the shape of a tensor: 0 with the given probability, else the scale of a kept element."""
     dropped = min(round(probability * _LEVELS), _LEVELS - 1)
     draws = torch.empty((like.numel() + 3) // 4, dtype=torch.int64).random_(-(1 << 63), (1 << 63) - 1)
     levels = draws.view(torch.int16)[: like.numel()].view(like.shape)
@@ -46,11 +46,11 @@ def keep_mask(like: Tensor, probability: float) -> Tensor:
 
 
 class _CheapDropout(torch.autograd.Function):
-    """Multiply by one mask forward and backward."""
+    """Multiplication by the same mask forward and backward."""
 
     @staticmethod
     def forward(context: Any, inputs: Tensor, probability: float) -> Tensor:  # noqa: ANN401
-        """Draw a mask and multiply by it."""
+        """Sample a mask and multiply by it."""
         mask = keep_mask(inputs, probability)
         context.save_for_backward(mask)
         return inputs * mask

@@ -1,8 +1,8 @@
-"""Embeddings, section 3.4 of the paper, and what section 5.4 does with them.
+"""Embeddings, section 3.4 of the paper, with the dropout of section 5.4.
 
-Token vectors are multiplied by √d_model, the positions are added, and dropout is applied to the sum. The same matrix
-can serve source, target and output ("tied three ways"), in which case it is drawn from N(0, 1/d_model) so that scaled
-embeddings have unit variance and unscaled output weights keep logits small.
+Token vectors are multiplied by √d_model, the positions are added, and dropout is applied to the sum. Source, target and
+output may share one matrix (three-way tying). It is initialised from N(0, 1/d_model), so that scaled embeddings have
+unit variance and unscaled output weights keep logits small.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from manyheads.positions.randomised import sampled_in_order
 
 
 def token_vectors(vocabulary: int, width: int) -> nn.Parameter:
-    """Return an embedding matrix [V, D] drawn from N(0, 1/D)."""
+    """Return an embedding matrix [V, D] initialised from N(0, 1/D)."""
     return nn.Parameter(torch.randn(vocabulary, width) * width**-0.5)
 
 
@@ -30,21 +30,21 @@ class Embedding(nn.Module):
         self, vectors: nn.Parameter, positions: AbsolutePositions | None, *, dropout: float, randomised: int = 0
     ) -> None:
         super().__init__()
-        self.vectors = vectors  # [V, D]; the owner of the parameter may share it with others
+        self.vectors = vectors  # [V, D], possibly shared with other modules
         self.positions = positions
-        self.randomised = randomised  # training draws from so many positions; 0: it counts like everybody
+        self.randomised = randomised  # the number of positions to sample from in training; 0 for none
         self.dropout = Dropout(dropout)
         self.scale = math.sqrt(vectors.shape[1])
 
     def forward(self, tokens: Tensor, start: int = 0) -> Tensor:
-        """Return [B, T, D] for token ids [B, T] that stand at the positions start, start + 1, …."""
+        """Return [B, T, D] for token ids [B, T] at the positions start, start + 1, …."""
         embedded = F.embedding(tokens, self.vectors) * self.scale
         if self.positions is not None:
             embedded = embedded + self._encodings(self.positions, start, tokens.shape[1])
         return self.dropout(embedded)
 
     def _encodings(self, positions: AbsolutePositions, start: int, count: int) -> Tensor:
-        """Return the positions' vectors [T, D] of so many tokens, the first of which stands at `start`."""
+        """Return the vectors [T, D] of `count` positions from `start` on, or of random ones in training."""
         if self.training and self.randomised:
             return sampled_in_order(positions(0, self.randomised), count)
         return positions(start, start + count)

@@ -31,13 +31,13 @@ class EncoderLayer(nn.Module):
         self.feed_forward_norm = AddNorm(attention.width, dropout=dropout, order=order, epsilon=epsilon)
 
     def forward(self, states: Tensor, mask: Mask) -> Tensor:
-        """Return new states [B, S, D] for states [B, S, D]; masked positions are seen by nobody."""
+        """Return new states [B, S, D] for states [B, S, D]; no position attends to a masked one."""
         states = self.attention_norm(states, lambda x: self.attention(x, mask))
         return self.feed_forward_norm(states, self.feed_forward)
 
 
 class Encoder(nn.Module):
-    """A stack of encoder layers; with pre-norm, whose last sum is not normalised yet, one more LayerNorm at the top."""
+    """A stack of encoder layers; with pre-norm, whose last sum is not normalised, a final LayerNorm follows."""
 
     def __init__(self, layers: Iterable[EncoderLayer], *, width: int, order: NormOrder = "post") -> None:
         super().__init__()

@@ -2,7 +2,7 @@
 
     FFN(x) = max(0, x·W₁ + b₁)·W₂ + b₂
 
-Each position alone passes through the same two layers. Stacked attention without it would only re-average values.
+The same two layers are applied to each position separately. Without them, stacked attention would only average values.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Where a token stands: what gives attention, blind to order by itself, a sense of position.
+"""Positions: what tells a model the order of its tokens, which attention alone does not depend on.
 
-| file | what it does |
+| file | contents |
 |---|---|
-| `sinusoidal` | adds the paper's sines and cosines to the embeddings, section 3.5 |
-| `learned` | adds one trained vector per position, the paper's alternative |
-| `randomised` | draws positions in training, for longer sequences afterwards |
-| `relative` | trained vectors for distances, on keys and values (Shaw et al. 2018) |
-| `t5_bias` | a trained number for each range of distances (T5) |
-| `alibi` | a penalty that grows with the distance |
-| `rotary` | turns queries and keys by their position |
 | `interface` | how positions enter embeddings and attention |
-| `limits` | what is said when a text is longer than these |
+| `sinusoidal` | the paper's sines and cosines, added to the embeddings, section 3.5 |
+| `learned` | one trained vector per position, added to the embeddings, the paper's alternative |
+| `randomised` | random positions during training, for longer sequences afterwards |
+| `relative` | trained vectors for distances, on keys and values (Shaw et al. 2018) |
+| `t5_bias` | a trained bias for each range of distances (T5) |
+| `alibi` | a penalty that grows with the distance |
+| `rotary` | rotation of queries and keys by their position |
+| `limits` | the error for sequences longer than a table of positions |
 """

@@ -1,11 +1,11 @@
-"""ALiBi (Press et al. 2022): what is further away counts for less, in each head by another slope.
+"""ALiBi (Press et al. 2022): a penalty on scores that grows linearly with the distance, with a slope for each head.
 
     e_ij = q_i · k_j / √d_k − m_h · |i − j|        m_h = 2^(−8h/H),  h = 1 … H
 
-Nothing is learned, and nothing ends at the longest sequence that was trained on. Where H is no power of two, the slopes
-are those of the next lower power, and between them every second one of the next higher. The paper is about decoders,
-which look back. In an encoder a penalty that is the same on both sides could not tell a sentence from its mirror image,
-so there a key after its query has the slope of the head at the other end: m_(H+1−h).
+Nothing is learned, and sequences may be longer than those seen in training. If H is not a power of two, the slopes are
+those of the next lower power, followed by every second slope of the next higher one. The paper describes decoders only,
+which attend to earlier keys. In an encoder, a symmetric penalty could not distinguish a sentence from its reversal, so
+a key after its query has the slope of the head with the opposite rank: m_(H+1−h).
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@
     Q, K = prepare(Q, K)        softmax(QKᵀ/√d_k + R) · V + Z
 
 A kind of positions may change the queries and keys before they are compared, or add a term R to the scores and a term Z
-to the outputs. Both terms depend on the distance j − i between key j and query i, which is negative for earlier keys. A
-mechanism that computes only some of the scores asks for the terms at these distances only.
+to the outputs. Both terms depend on positions only through the distance j − i of key j from query i, which is negative
+for earlier keys. A mechanism that computes only some of the scores asks for the terms at their distances only.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ class AbsolutePositions(Protocol):
 
 
 class AttentionPositions(nn.Module):
-    """Positions as self-attention sees them.
+    """Positions that act inside self-attention.
 
-    Where `adds_terms` is false, there are no terms R and Z, and mechanisms get no positions at all. They can then use
-    kernels that never compute the scores one by one.
+    If `adds_terms` is false, there are no terms R and Z, and mechanisms are called without positions. They can then use
+    kernels that never hold the scores.
     """
 
     adds_terms: bool = True
 
     def prepare(self, queries: Tensor, keys: Tensor, start: int) -> tuple[Tensor, Tensor]:
-        """Return queries [B, H, T, Dh] and keys [B, H, S, Dh], both from position `start` on, ready to be compared."""
+        """Return queries [B, H, T, Dh] and keys [B, H, S, Dh] as they are compared; both begin at position `start`."""
         return queries, keys
 
     def scores(self, queries: Tensor, keys: Tensor, distances: Tensor) -> Tensor:
@@ -51,7 +51,7 @@ class AttentionPositions(nn.Module):
 
 
 def by_head(numbers: Tensor, queries: Tensor) -> Tensor:
-    """Move the head axis of numbers […, T, S, H] to where the scores of queries [B, H, …, T, Dh] have it.
+    """Move the head axis of numbers […, T, S, H] to its place in the scores of queries [B, H, …, T, Dh].
 
     Distances that differ between sentences have the shape [B, 1, …, T, S]; there, H takes the place of the 1.
     """

@@ -9,7 +9,7 @@ from manyheads.positions.limits import too_long
 
 
 class LearnedPositions(nn.Module):
-    """A table of `maximum` trained vectors. It knows nothing about positions beyond it, and says so."""
+    """A table of `maximum` trained vectors; a position beyond it is an error."""
 
     def __init__(self, width: int, *, maximum: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What is said when a text is longer than the positions a model has."""
+"""The error for sequences that are longer than a model's table of positions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from manyheads.errors import ManyheadsError
 
 
 def too_long(length: int, maximum: int, *, where: str = "model.positions.maximum") -> ManyheadsError:
-    """Return the error for a sequence of so many tokens in a model that learned fewer positions."""
+    """Return the error for a sequence of `length` tokens in a model with `maximum` learned positions."""
     return ManyheadsError(
         f"a sequence of {length:,} tokens is longer than the {maximum:,} positions this model learned.",
         where=where,

@@ -2,9 +2,9 @@
 
     e_ij = q_i · (k_j + a^K_(j−i)) / √d_k        z_i = Σ_j α_ij · (v_j + a^V_(j−i))
 
-with one trained vector for each distance up to `clip`; whatever is further away has the vector of the clip. All heads
-of a layer share them. q_i · a^K is computed once per distance and then looked up, and the weights are summed by
-distance before a^V is applied, so that no [T, S, d_k] ever exists.
+with one trained vector for each distance up to `clip`; larger distances have the vector of `clip`. All heads of a layer
+share the vectors. q_i · a^K is computed once per distance and then gathered, and weights are summed per distance before
+they are multiplied by a^V, so that no tensor [T, S, d_k] is needed.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     PE(pos, 2i)   = sin(pos / 10000^(2i / d_model))
     PE(pos, 2i+1) = cos(pos / 10000^(2i / d_model))
 
-Sines stand at even and cosines at odd dimensions; the wavelengths form a geometric progression from 2π to
-10000·2π, so that PE(pos + k) is a linear function (a rotation) of PE(pos) for every fixed k.
+Even dimensions are sines and odd ones cosines. The wavelengths form a geometric progression from 2π to 10000·2π. For
+every fixed k, PE(pos + k) is a linear function (a rotation) of PE(pos).
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ def sinusoids(positions: Tensor, width: int) -> Tensor:
 
 
 class SinusoidalPositions(nn.Module):
-    """The paper's fixed encodings, for sequences of any length; the table grows as longer ones arrive."""
+    """The paper's fixed encodings for sequences of any length; the table grows when a longer one is needed."""
 
     table: Tensor
 
     def __init__(self, width: int, *, initial: int = 256) -> None:
         super().__init__()
         self.width = width
-        # Not persistent: the table follows from the formula, so it has no place among the weights.
+        # Not persistent: the table follows from the formula and need not be stored with the weights.
         self.register_buffer("table", sinusoids(torch.arange(initial), width), persistent=False)
 
     def forward(self, start: int, stop: int) -> Tensor:

@@ -1,8 +1,10 @@
-"""Bucketed relative bias (T5, Raffel et al. 2020): each head adds a trained number to a score, by the key's distance.
+"""Bucketed relative bias (T5, Raffel et al. 2020): each head adds a trained bias to a score, depending on the distance.
 
-Near distances have a bucket each; further ones share buckets whose width grows like a logarithm, and everything beyond
-`reach` is in the last. Where keys may stand on both sides, each side has half of the buckets. T5 shares one table among
-the layers of a stack, to save parameters; here each layer has its own.
+    e_ij = q_i · k_j / √d_k + b_h(bucket(j − i))
+
+Small distances have a bucket each. Larger ones share buckets whose width grows exponentially, and all distances beyond
+`reach` are in the last bucket. Unless attention is causal, each direction has half of the buckets. T5 shares one table
+among the layers of a stack to save parameters; here each layer has its own.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from manyheads.positions.interface import AttentionPositions, by_head
 
 
 class BucketedBias(AttentionPositions):
-    """A table of one number for each bucket and head."""
+    """A table of one bias for each bucket and head."""
 
     def __init__(self, heads: int, *, buckets: int, reach: int, causal: bool) -> None:
         super().__init__()

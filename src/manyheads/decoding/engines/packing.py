@@ -72,7 +72,7 @@ class PackedAttention(MultiHeadAttention):
         self._projections: dict[tuple[int, int], nn.Module] = {}
 
     def _apply_projection(self, inputs: Tensor, first: int, last: int) -> Tensor:
-        """Apply the projections first…last to [B, T, D]: [B, T, (last - first)·D]."""
+        """Apply the projections [first, last) to [B, T, D]; return [B, T, (last - first)·D]."""
         if (first, last) not in self._projections:
             self._projections[first, last] = self._make_linear(*self._projection_rows(first, last))
         projected: Tensor = self._projections[first, last](inputs)
