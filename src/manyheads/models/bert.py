@@ -45,8 +45,7 @@ class BertEmbedding(nn.Module):
     def forward(self, tokens: Tensor, segments: Tensor) -> Tensor:
         """Return [B, S, D] for token ids and segment numbers [B, S]."""
         embedded = F.embedding(tokens, self.tokens) + F.embedding(segments, self.segments)
-        thinned: Tensor = self.dropout(self.norm(embedded + self.positions(0, tokens.shape[1])))
-        return thinned
+        return self.dropout(self.norm(embedded + self.positions(0, tokens.shape[1])))
 
 
 class Pooler(nn.Module):
@@ -58,8 +57,7 @@ class Pooler(nn.Module):
 
     def forward(self, states: Tensor) -> Tensor:
         """Return [B, D] for last hidden states [B, S, D]."""
-        pooled: Tensor = torch.tanh(self.layer(states[:, 0]))
-        return pooled
+        return torch.tanh(self.layer(states[:, 0]))
 
 
 class WordHead(nn.Module):
@@ -74,8 +72,7 @@ class WordHead(nn.Module):
 
     def forward(self, states: Tensor) -> Tensor:
         """Return what is to be multiplied by the embeddings, [N, D], for states [N, D]."""
-        transformed: Tensor = self.norm(self.activation(self.layer(states)))
-        return transformed
+        return self.norm(self.activation(self.layer(states)))
 
 
 class BertModel(TextEncoder):
@@ -116,8 +113,7 @@ class BertModel(TextEncoder):
     def forward(self, inputs: EncoderInputs) -> Tensor:
         """Return the last hidden state [B, S, D]; padding is not attended to."""
         mask = Mask(valid=inputs.attention_mask.bool())
-        states: Tensor = self.encoder(self.embedding(inputs.input_ids, inputs.token_type_ids), mask)
-        return states
+        return self.encoder(self.embedding(inputs.input_ids, inputs.token_type_ids), mask)
 
     @property
     def device(self) -> torch.device:
@@ -138,8 +134,7 @@ class BertModel(TextEncoder):
     def token_states(self, states: Tensor) -> Tensor:
         """Return what is multiplied by the embeddings, [N, D], for states [N, D]; the model has a word head."""
         assert self.word_head is not None
-        transformed: Tensor = self.word_head(states)
-        return transformed
+        return self.word_head(states)
 
     def word_logits(self, states: Tensor) -> Tensor:
         """Return the logits [N, V] of the tokens at positions whose states are [N, D]; the model has a word head."""
@@ -149,14 +144,12 @@ class BertModel(TextEncoder):
         """Return one logit per label [B, outputs] for last hidden states [B, S, D], from the first token's."""
         assert self.task_head is not None
         pooled = states[:, 0] if self.pooler is None else self.pooler(states)
-        logits: Tensor = self.task_head(self.dropout(pooled))
-        return logits
+        return self.task_head(self.dropout(pooled))
 
     def span_logits(self, states: Tensor) -> Tensor:
         """Return the task's logits of every token [B, S, outputs] for last hidden states [B, S, D]."""
         assert self.task_head is not None
-        logits: Tensor = self.task_head(self.dropout(states))
-        return logits
+        return self.task_head(self.dropout(states))
 
     def multiplications(self, rows: int, length: int) -> int:
         """Return those of the projections, of the feed-forward networks, and of queries with keys and values."""
