@@ -40,7 +40,7 @@ def test_an_import_says_how_to_use_the_model(command: Command, folder: Path):
     words = pasted(result.succeeds(), "try: ")
     command(*words, stdin="a b\n").succeeds()
     said = command("translate", "--model", folder / "run", "a").refuses("this run is a model for encoding")
-    assert pasted(said, "For vectors: ") == words
+    assert pasted(said, "Use it with: ") == words
 
 
 def test_a_bert_says_how_to_use_it(command: Command, folder: Path):
