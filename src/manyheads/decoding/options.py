@@ -73,9 +73,9 @@ class TranslationOptions:
     @classmethod
     def from_recipe(cls, recipe: TranslationRecipe) -> Self:
         """Return the options that a run asks for: its settings, and no text longer than those it learned from."""
-        positions = recipe.model.positions
-        table = positions.maximum - 1 if positions.kind == "learned" else recipe.data.max_length
-        return cls(**recipe.decoding.model_dump(), split_above=min(recipe.data.max_length, table))
+        longest, limit = recipe.data.max_length, recipe.model.longest
+        split_above = longest if limit is None else min(longest, limit - 1)  # one position is the end token's
+        return cls(**recipe.decoding.model_dump(), split_above=split_above)
 
     def changed(self, changes: Mapping[str, Any]) -> TranslationOptions:
         """Return these options with a caller's changes; a change to None is none."""

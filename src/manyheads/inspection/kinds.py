@@ -6,22 +6,20 @@ from typing import Literal
 
 from torch import nn
 
-from manyheads.layers.decoder import DecoderLayer
-from manyheads.layers.encoder import EncoderLayer
+from manyheads.attention.observer import Observable
 
 Kind = Literal["encoder", "decoder", "cross"]
 """Self-attention of the encoder, masked self-attention of the decoder, and what the decoder sees of the source."""
 
 KINDS: tuple[Kind, ...] = ("encoder", "decoder", "cross")
 
+_USES: dict[str, Kind] = {"self_attention": "decoder", "cross_attention": "cross"}  # by the name of a part
+
 
 def attention_names(model: nn.Module) -> dict[Kind, list[str]]:
     """Return the names of a model's attentions of each kind, from the lowest layer to the highest."""
     names: dict[Kind, list[str]] = {"encoder": [], "decoder": [], "cross": []}
     for name, part in model.named_modules():
-        if isinstance(part, EncoderLayer):
-            names["encoder"].append(f"{name}.attention")
-        elif isinstance(part, DecoderLayer):
-            names["decoder"].append(f"{name}.self_attention")
-            names["cross"].append(f"{name}.cross_attention")
+        if isinstance(part, Observable):
+            names[_USES.get(name.rpartition(".")[2], "encoder")].append(name)
     return names

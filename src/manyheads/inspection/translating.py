@@ -169,7 +169,7 @@ class Translating:
             target_inputs=target.pieces(inputs),
             target_ids=best.tokens,
             attention=stacked_attention(recording, attention_names(model)),
-            states={stack: stacked(stream) for stack, stream in states.items()},
+            states={stack: stacked(stream) for stack, stream in states.items() if stream},
             probabilities=as_array(model.logits(hidden)[0].softmax(dim=-1)),
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from manyheads.config.values import Positive, Settings
+from manyheads.config.values import Positive, Probability, Settings
 
 
 class ModelSettings(Settings):
@@ -12,6 +12,7 @@ class ModelSettings(Settings):
 
     kind: str
     width: Positive = Field(512, description="d_model, the width of every layer.")
+    dropout: Probability = Field(0.1, description="Dropout of every layer's output and of the embeddings.")
 
     @property
     def summary(self) -> str:
