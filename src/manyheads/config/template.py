@@ -136,19 +136,26 @@ def _keys_of_kinds(field: FieldInfo, path: str) -> Iterator[tuple[str, str, str]
     assert default is not None
     described = (f"{kind}: {_clause(one.model_fields['kind'].description)}" for kind, one in members.items())
     yield f"{path}.kind", f"`{json.dumps(default.model_fields['kind'].default)}`", f"{'; '.join(described)}."
-    rows: dict[str, tuple[str, str]] = {}
-    owners: dict[str, list[str]] = {}
+    rows: dict[str, dict[str, tuple[str, str]]] = {}  # by key, then by kind
     for kind, member in members.items():
         for key, value, description in keys_of(member, path):
-            rows.setdefault(key, (value, description))
-            owners.setdefault(key, []).append(kind)
-    for key, (value, description) in rows.items():
+            rows.setdefault(key, {})[kind] = value, description
+    for key, by_kind in rows.items():
         if key != f"{path}.kind":
-            only = "" if len(owners[key]) == len(members) else f" ({', '.join(owners[key])})"
-            yield key, value, description + only
+            _, description = next(iter(by_kind.values()))
+            is_own = key.count(".") == path.count(".") + 1  # and not of a section inside this one
+            only = f" ({', '.join(by_kind)})" if is_own and len(by_kind) < len(members) else ""
+            yield key, _defaults({kind: value for kind, (value, _) in by_kind.items()}), description + only
+
+
+def _defaults(values: Mapping[str, str]) -> str:
+    """Return the default of a key, or those of each kind where they differ."""
+    if len(set(values.values())) == 1:
+        return next(iter(values.values()))
+    return ", ".join(f"{value} ({kind})" for kind, value in values.items())
 
 
 def _clause(description: str | None) -> str:
     """Return a description as a clause that a list can hold."""
     text = (description or "").rstrip(".")
-    return text[:1].lower() + text[1:]
+    return text if text[1:2].isupper() else text[:1].lower() + text[1:]

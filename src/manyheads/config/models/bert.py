@@ -17,7 +17,7 @@ ATTENTION_DROPOUT = 0.1  # of the original
 class BertSettings(ModelSettings):
     """The sizes of a BERT; the defaults are those of BERT-base."""
 
-    kind: Literal["bert"] = Field("bert", description="bert: the Transformer's encoder alone.")
+    kind: Literal["bert"] = Field("bert", description="The Transformer's encoder alone.")
 
     width: Positive = Field(768, description="d_model, the width of every layer.")
     heads: Positive = Field(12, description="h, the number of attention heads; the width must be divisible by it.")

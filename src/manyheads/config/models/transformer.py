@@ -39,7 +39,7 @@ class VectorSettings(Settings):
 class TransformerSettings(ModelSettings):
     """The paper's encoder–decoder."""
 
-    kind: Literal["transformer"] = Field("transformer", description="transformer: the paper's encoder–decoder.")
+    kind: Literal["transformer"] = Field("transformer", description="The paper's encoder–decoder.")
     preset: Literal["tiny", "small", "base", "big"] | None = Field(
         None,
         description="Sizes to start from: tiny, small, base or big; keys given here replace the preset's.",
