@@ -72,6 +72,7 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
         for position in POSITIONS
         if position not in IN_SCORES or attention in SCORED
     },
+    "recurrent": ("translation", {"kind": "recurrent", "width": 16, "dropout": 0.0}),
     "bert": ("classification", BERT),
     **{f"bert-{name}": ("classification", {**BERT, "attention": keys}) for name, keys in ATTENTION.items()},
     "bert-linformer": ("classification", {**BERT, "attention": {"kind": "linformer", "rank": 6, "length": 64}}),

@@ -7,4 +7,5 @@
 | `parts` | from settings to the parts that several models have |
 | `transformer` | the paper's encoder–decoder |
 | `bert` | the encoder alone |
+| `recurrent` | LSTMs with attention, what the Transformer replaced |
 """

@@ -9,8 +9,10 @@ from torch import nn
 
 from manyheads.config.model_config import ConfigBase
 from manyheads.config.models.bert import BertSettings
+from manyheads.config.models.recurrent import RecurrentSettings
 from manyheads.config.models.transformer import TransformerSettings
 from manyheads.models.bert import BertModel
+from manyheads.models.recurrent import Recurrent
 from manyheads.models.transformer import Transformer
 
 M = TypeVar("M", bound=nn.Module)
@@ -23,6 +25,8 @@ def build_model(config: ConfigBase, *, device: torch.device | str = "cpu") -> nn
         match config.model:
             case TransformerSettings() as settings:
                 return Transformer.from_settings(settings, source_vocabulary=source, target_vocabulary=target)
+            case RecurrentSettings() as settings:
+                return Recurrent.from_settings(settings, source_vocabulary=source, target_vocabulary=target)
             case BertSettings() as settings:
                 return BertModel.from_settings(settings, vocabulary=source)
     raise AssertionError(f"no model is built from {config.model.kind} settings")

@@ -6,6 +6,7 @@
 | `attention`, `positions` | the parts that several models have, by kind |
 | `transformer` | the paper's encoder–decoder |
 | `bert` | the encoder alone |
+| `recurrent` | LSTMs with attention |
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from __future__ import annotations
 from typing import Annotated
 
 from manyheads.config.models.bert import BertSettings
+from manyheads.config.models.recurrent import RecurrentSettings
 from manyheads.config.models.transformer import TransformerSettings
 from manyheads.config.unions import Kinds
 
-TranslationModel = Annotated[TransformerSettings, Kinds("transformer", noun="models")]
+TranslationModel = Annotated[TransformerSettings | RecurrentSettings, Kinds("transformer", noun="models")]
 """Models that read one sequence and write another."""
 
 EncoderSettings = BertSettings

@@ -1,0 +1,34 @@
+"""The keys of a recurrent encoder–decoder with attention under `model`."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from manyheads.config.models.base import ModelSettings
+from manyheads.config.values import Positive
+
+
+class RecurrentSettings(ModelSettings):
+    """LSTMs that read and write, with attention between them."""
+
+    kind: Literal["recurrent"] = Field("recurrent", description="LSTMs with attention, what the Transformer replaced.")
+    encoder_layers: Positive = Field(2, description="Layers of the encoder, which reads in both directions.")
+    decoder_layers: Positive = Field(2, description="Layers of the decoder.")
+    tie: Literal["all", "target", "none"] = Field(
+        "all",
+        description="Shared embeddings: source, target and output (all), target and output (target), or none.",
+    )
+
+    @model_validator(mode="after")
+    def _two_directions(self) -> Self:
+        """Each direction of the encoder has half of the width."""
+        if self.width % 2:
+            raise ValueError(f"width {self.width} is not even: each direction of the encoder has half of it")
+        return self
+
+    @property
+    def one_vocabulary(self) -> bool:
+        """Embeddings tied three ways need one vocabulary."""
+        return self.tie == "all"
