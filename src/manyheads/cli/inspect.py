@@ -240,7 +240,7 @@ def _attention(asked: Asked) -> Content:
     """Make one head, all heads of a layer, or all layers; or the page; or the numbers."""
     inspector = asked.inspector()
     seen = inspector.everything(asked.text(), sentence=asked.number(inspector), beam=asked.beam, to=asked.to)
-    kind: Kind = asked.kind.value if asked.kind else "cross" if inspector.translates else "encoder"
+    kind: Kind = asked.kind.value if asked.kind else seen.main_kind
     if asked.head is not None and asked.layer is None:
         raise ManyheadsError("a head belongs to a layer.", where="--head", cure="Add --layer.")
     if asked.form == ".html":

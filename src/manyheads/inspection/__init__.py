@@ -3,7 +3,7 @@
 | file | what it is |
 |---|---|
 | `inspector` | `Inspector`: a run folder, seen from inside |
-| `translating`, `reading` | how it looks inside a model that writes, and inside a BERT |
+| `translating`, `reading`, `continuing` | how it looks inside a translator, an encoder and a language model |
 | `kinds` | the three uses of attention, and where a model has them |
 | `states` | the stream through a model's layers |
 | `views` | arrays with their tokens, and the same as JSON |

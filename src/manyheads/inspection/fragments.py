@@ -64,9 +64,9 @@ def attention_fragment(view: AttentionView) -> str:
 
 
 def everything_fragment(seen: Everything) -> str:
-    """Return the texts, and every head of the last layer: of the cross-attention, or of a BERT's encoder."""
+    """Return the texts, and every head of the last layer: of the cross-attention, or of the only kind there is."""
     translated = f" → <b>{escape(seen.translation)}</b>" if seen.translation else ""
-    view = seen.view("cross" if "cross" in seen.attention else "encoder")
+    view = seen.view(seen.main_kind)
     return f"<p>{escape(seen.text)}{translated}</p>{attention_fragment(view)}"
 
 

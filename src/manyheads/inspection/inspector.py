@@ -16,9 +16,11 @@ from pathlib import Path
 from threading import Lock
 
 from manyheads.config.tasks.reading import ReadingConfig
+from manyheads.config.tasks.translation import TranslationConfig
 from manyheads.errors import ManyheadsError
 from manyheads.exchange.bert import is_hugging_face
 from manyheads.inspection.beam_tree import BeamTree
+from manyheads.inspection.continuing import Continuing
 from manyheads.inspection.kinds import Kind
 from manyheads.inspection.positions import position_table
 from manyheads.inspection.reading import Reading
@@ -31,18 +33,23 @@ __all__ = ["Inspector", "position_table"]
 
 
 class Inspector:
-    """Looks inside the model of a run folder: a translator, or an encoder (its attention alone)."""
+    """Looks inside the model of a run folder: a translator, an encoder or a language model (their attention alone)."""
 
     def __init__(self, run_folder: Path | str, device: str = "auto") -> None:
         self.folder = Path(run_folder)
         self._turn = Lock()  # recording sets observers in the model, which is one for all threads
-        self._subject: Translating | Reading
+        self._subject: Translating | Reading | Continuing
         if is_hugging_face(self.folder):
             self._subject = Reading(self.folder, device=device)
             return
         run = RunFolder.open(self.folder)
-        reads = isinstance(run.config(), ReadingConfig)
-        self._subject = Reading(run.path, device=device) if reads else Translating(run, device=device)
+        match run.config():
+            case ReadingConfig():
+                self._subject = Reading(run.path, device=device)
+            case TranslationConfig():
+                self._subject = Translating(run, device=device)
+            case _:
+                self._subject = Continuing(run, device=device)
 
     @property
     def translates(self) -> bool:
@@ -51,7 +58,7 @@ class Inspector:
 
     def sentences(self, text: str, *, to: str | None = None) -> list[str]:
         """Return the sentences of a text, each of which is translated alone; a model that only reads takes it whole."""
-        return [text] if isinstance(self._subject, Reading) else self._subject.sentences(text, to=to)
+        return self._subject.sentences(text, to=to) if isinstance(self._subject, Translating) else [text]
 
     def attention(
         self,
@@ -88,7 +95,7 @@ class Inspector:
         what the model would look at if it wrote it.
         """
         with self._turn:
-            if isinstance(self._subject, Reading):
+            if not isinstance(self._subject, Translating):
                 return self._subject.everything(text)
             return self._subject.everything(text, sentence=sentence, beam=beam, target=target, tokens=tokens, to=to)
 
@@ -112,9 +119,11 @@ class Inspector:
 
     def _translating(self) -> Translating:
         """Return the translator; say so where the model does not write."""
-        if isinstance(self._subject, Reading):
-            raise ManyheadsError("this run is an encoder, which reads but does not write.", where=str(self.folder))
-        return self._subject
+        if isinstance(self._subject, Translating):
+            return self._subject
+        reads = isinstance(self._subject, Reading)
+        what = "an encoder, which reads but does not write" if reads else "a language model, which has no source"
+        raise ManyheadsError(f"this run is {what}.", where=str(self.folder))
 
     def _in_turns(self, steps: Iterator[Step | Done]) -> Iterator[Step | Done]:
         """Yield steps, each computed while nobody else uses the model."""

@@ -104,6 +104,11 @@ class Everything:
         return {kind: len(self.attention.get(kind, ())) for kind in KINDS}
 
     @property
+    def main_kind(self) -> Kind:
+        """The kind of attention that is shown first: what a translation sees of its source, or the only kind."""
+        return "cross" if "cross" in self.attention else next(iter(self.attention))
+
+    @property
     def heads(self) -> int:
         """The number of heads of a layer."""
         return int(next(iter(self.attention.values())).shape[1])
@@ -137,7 +142,9 @@ class Everything:
             raise ManyheadsError(f"there is no attention '{kind}'.", where="kind", cure=did_you_mean(kind, KINDS))
         count = self.layers[kind]
         if count == 0:
-            raise ManyheadsError(f"this model has no {kind} attention.", where="kind", cure="It has: encoder.")
+            raise ManyheadsError(
+                f"this model has no {kind} attention.", where="kind", cure=f"It has: {', '.join(self.attention)}."
+            )
         weights: Array = self.attention[kind][place_of(layer, count, "layer")]
         return weights
 
@@ -163,7 +170,8 @@ class Everything:
 
         layers = {kind: [torch.from_numpy(one)[None] for one in weights] for kind, weights in self.attention.items()}
         if "cross" not in layers:
-            return {"attention": layers["encoder"], "tokens": self.source_tokens}
+            kind = self.main_kind
+            return {"attention": layers[kind], "tokens": self.keys(kind)}
         tokens = {"encoder_tokens": self.source_tokens, "decoder_tokens": self.target_inputs}
         return {**{f"{kind}_attention": weights for kind, weights in layers.items()}, **tokens}
 

@@ -22,7 +22,7 @@ from manyheads.data.tokens.tokenizers import (
     explain,
 )
 
-LINE_BREAK = "\n"
+LINE_BREAK, TAB = "\n", "\t"  # which SentencePiece would not learn as pieces
 
 
 def train_text_tokenizer(lines: Iterable[str], *, kind: str, vocabulary: Positive | None) -> Tokenizer:
@@ -46,7 +46,7 @@ def train_text_tokenizer(lines: Iterable[str], *, kind: str, vocabulary: Positiv
             unk_id=UNKNOWN,
             bos_id=START,
             eos_id=END,
-            user_defined_symbols=[LINE_BREAK],
+            user_defined_symbols=[LINE_BREAK, TAB],
             max_sentence_length=1_000_000,
             minloglevel=2,
         )

@@ -1,0 +1,47 @@
+"""Looking inside a language model: the attention of every position to those before it."""
+
+from __future__ import annotations
+
+import torch
+
+from manyheads.attention.recording import record_attention
+from manyheads.decoding.generator import Generator
+from manyheads.errors import ManyheadsError
+from manyheads.inspection.kinds import attention_names
+from manyheads.inspection.translating import as_array, stacked_attention
+from manyheads.inspection.views import Everything
+from manyheads.runs.folder import RunFolder
+
+
+class Continuing:
+    """The language model of a run, seen from inside."""
+
+    def __init__(self, run: RunFolder, *, device: str) -> None:
+        self._generator = Generator(run.path, device=device)
+
+    @torch.inference_mode()
+    def everything(self, text: str) -> Everything:
+        """Return all there is to see of a text, and what the model expects after each of its tokens."""
+        if not text:
+            raise ManyheadsError("there is nothing to look at in an empty text.", where="text")
+        generator, model = self._generator, self._generator.model
+        ids = generator.ids(text)
+        with record_attention(model) as recording:
+            logits = model(torch.tensor([ids], device=generator.device))[0]
+        following = [*ids[1:], int(logits[-1].argmax())]
+        likely = logits.log_softmax(dim=-1)
+        known = sum(float(likely[place, token]) for place, token in enumerate(ids[1:]))
+        pieces = generator.tokenizer.pieces
+        return Everything(
+            text=text,
+            translation=generator.tokenizer.decode(following[-1:]),
+            score=known,
+            log_probability=known,
+            source_tokens=[],
+            target_tokens=pieces(following),
+            target_inputs=pieces(ids),
+            target_ids=following,
+            attention=stacked_attention(recording, attention_names(model)),
+            states={},
+            probabilities=as_array(logits.softmax(dim=-1)),
+        )
