@@ -11,17 +11,22 @@ from bert import PIECES, tiny_folder
 from helpers import prepared
 from manyheads.config.reading import load_recipe
 from manyheads.config.tasks.reading import ReadingRecipe
+from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.data.generated import task
 from manyheads.decoding.translator import Translator
 from manyheads.encoding.encoder import Encoder
 from manyheads.exchange.bert import import_bert
 from manyheads.runs.folder import RunFolder
+from manyheads.runs.loading import load_model
 from manyheads.training.progress import Reporter
 from manyheads.training.trainer import Trainer
 
-RECIPES = sorted((Path(__file__).resolve().parents[2] / "recipes").glob("*.yaml"))
+ROOT = Path(__file__).resolve().parents[2]
+RECIPES = sorted((ROOT / "recipes").glob("*.yaml"))
 FOR_BERT = [path for path in RECIPES if isinstance(load_recipe(path), ReadingRecipe)]
 
+FOR_TRANSLATION = [path for path in RECIPES if isinstance(load_recipe(path), TranslationRecipe)]
+OTHERS = [path for path in RECIPES if path not in (*FOR_BERT, *FOR_TRANSLATION)]
 SHORT = (
     "training.steps=2",
     "training.batch_tokens=512",
@@ -97,10 +102,24 @@ def trained(path: Path, folder: Path) -> Path:
     return run.path
 
 
-@pytest.mark.parametrize("path", [path for path in RECIPES if path not in FOR_BERT], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", FOR_TRANSLATION, ids=lambda path: path.stem)
 def test_a_recipe_runs(path, tmp_path, monkeypatch):
     monkeypatch.setenv("MANYHEADS_DATA", str(tmp_path / "data"))
     assert len(Translator(trained(path, tmp_path)).translations(["a", ""], beam=2)) == 2
+
+
+@pytest.mark.parametrize("path", OTHERS, ids=lambda path: path.stem)
+def test_a_recipe_for_text_runs(path, tmp_path, monkeypatch):
+    monkeypatch.setenv("MANYHEADS_DATA", str(tmp_path / "data"))
+    recipe = load_recipe(path, SHORT[:3])
+    for name in {value for value in recipe.data.model_dump().values() if str(value).startswith("data:")}:
+        place = tmp_path / "data" / name.removeprefix("data:")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with (gzip.open if place.suffix == ".gz" else open)(place, "wt", encoding="utf-8") as file:
+            file.write((ROOT / "README.md").read_text(encoding="utf-8"))
+    task = prepared(recipe, RunFolder(tmp_path / "run"))
+    assert Trainer(task, device="cpu", reporter=Reporter(quiet=True)).train() == "finished"
+    assert load_model(type(task.same_model()), RunFolder.open(tmp_path / "run"))
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
