@@ -66,8 +66,9 @@ def _lines(
         elif inner is not None:
             yield f"{indent}{name}:  # {description}"
             yield from _lines(inner, key, depth + 1, chosen, _kinds(field))
-        elif key in _EXAMPLES:
-            yield f"{indent}{name}: {_EXAMPLES[key]}  # {description}"
+        elif key in _EXAMPLES or field.examples:
+            example = _EXAMPLES.get(key) or (field.examples or [""])[0]
+            yield f"{indent}{name}: {example}  # {description}"
         else:
             optional = section in _OF_DATA or field.get_default(call_default_factory=True) is None
             yield f"{indent}{'# ' if optional else ''}{name}: {_default(field)}  # {description}"
