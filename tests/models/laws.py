@@ -73,6 +73,7 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
         if position not in IN_SCORES or attention in SCORED
     },
     "recurrent": ("translation", {"kind": "recurrent", "width": 16, "dropout": 0.0}),
+    "language-model": ("language_model", {"width": 16, "heads": 4, "layers": 2, "feed_forward": 32, "dropout": 0.0}),
     "bert": ("classification", BERT),
     **{f"bert-{name}": ("classification", {**BERT, "attention": keys}) for name, keys in ATTENTION.items()},
     "bert-linformer": ("classification", {**BERT, "attention": {"kind": "linformer", "rank": 6, "length": 64}}),
@@ -83,6 +84,11 @@ RECIPES: dict[str, dict[str, Any]] = {
         "data": {"train": {"task": "copy", "count": 60}, "valid": {"task": "copy", "count": 8}},
         "tokenizer": {"kind": "symbols"},
         "validation": {"every": 4, "metric": "loss", "samples": 0},
+    },
+    "language_model": {
+        "data": {"train": str(Path(__file__).parents[2] / "README.md"), "length": 16},
+        "tokenizer": {"kind": "characters"},
+        "validation": {"every": 4, "samples": 0},
     },
     "classification": {
         "data": {"train": {"task": "kinds", "count": 40}, "valid": {"task": "kinds", "count": 8}, "max_length": 30},

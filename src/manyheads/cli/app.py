@@ -17,6 +17,7 @@ Command = TyperCommand | TyperGroup
 VERBS = (
     "train",
     "translate",
+    "generate",
     "evaluate",
     "score",
     "inspect",

@@ -15,6 +15,9 @@ EXAMPLES: dict[str, str] = {
         manyheads translate --to en "Je suis étudiant." "我爱中国。"
         manyheads translate --model runs/mine input.txt > output.txt
     """,
+    "generate": """
+        manyheads generate --model runs/shakespeare "ROMEO:" --temperature 0.8
+    """,
     "evaluate": """
         manyheads evaluate runs/mine --source test.en --target test.de
         manyheads evaluate runs/mine --pairs test.tsv --against runs/other

@@ -9,9 +9,11 @@ from torch import nn
 
 from manyheads.config.model_config import ConfigBase
 from manyheads.config.models.bert import BertSettings
+from manyheads.config.models.language_model import LanguageModelSettings
 from manyheads.config.models.recurrent import RecurrentSettings
 from manyheads.config.models.transformer import TransformerSettings
 from manyheads.models.bert import BertModel
+from manyheads.models.language_model import TransformerLanguageModel
 from manyheads.models.recurrent import Recurrent
 from manyheads.models.transformer import Transformer
 
@@ -27,6 +29,8 @@ def build_model(config: ConfigBase, *, device: torch.device | str = "cpu") -> nn
                 return Transformer.from_settings(settings, source_vocabulary=source, target_vocabulary=target)
             case RecurrentSettings() as settings:
                 return Recurrent.from_settings(settings, source_vocabulary=source, target_vocabulary=target)
+            case LanguageModelSettings() as settings:
+                return TransformerLanguageModel.from_settings(settings, vocabulary=source)
             case BertSettings() as settings:
                 return BertModel.from_settings(settings, vocabulary=source)
     raise AssertionError(f"no model is built from {config.model.kind} settings")

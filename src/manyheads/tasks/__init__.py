@@ -4,6 +4,7 @@
 |---|---|
 | `interface` | what a task offers: `Task`, `Objective`, `Validator` |
 | `translation` | one sequence into another |
+| `language_model` | a text continued |
 | `reading` | what the tasks of models that read have in common |
 | `masked_words` | hidden words, predicted from both sides |
 | `classification` | the label of a text |
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from manyheads.config.recipe import RecipeBase
 from manyheads.config.tasks.classification import ClassificationRecipe
+from manyheads.config.tasks.language_model import LanguageModelRecipe
 from manyheads.config.tasks.masked_words import MaskedWordsRecipe
 from manyheads.config.tasks.question_answering import QuestionAnsweringRecipe
 from manyheads.config.tasks.translation import TranslationRecipe
@@ -34,6 +36,10 @@ def task_for(recipe: RecipeBase) -> type[Task[Any, Any]]:
             from manyheads.tasks.translation import TranslationTask
 
             return TranslationTask
+        case LanguageModelRecipe():
+            from manyheads.tasks.language_model import LanguageModelTask
+
+            return LanguageModelTask
         case MaskedWordsRecipe():
             from manyheads.tasks.masked_words import MaskedWordsTask
 

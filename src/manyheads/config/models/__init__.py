@@ -7,6 +7,7 @@
 | `transformer` | the paper's encoder–decoder |
 | `bert` | the encoder alone |
 | `recurrent` | LSTMs with attention |
+| `language_model` | the decoder alone |
 """
 
 from __future__ import annotations
@@ -14,12 +15,16 @@ from __future__ import annotations
 from typing import Annotated
 
 from manyheads.config.models.bert import BertSettings
+from manyheads.config.models.language_model import LanguageModelSettings
 from manyheads.config.models.recurrent import RecurrentSettings
 from manyheads.config.models.transformer import TransformerSettings
 from manyheads.config.unions import Kinds
 
 TranslationModel = Annotated[TransformerSettings | RecurrentSettings, Kinds("transformer", noun="models")]
 """Models that read one sequence and write another."""
+
+LanguageModelChoice = Annotated[LanguageModelSettings, Kinds("language_model", noun="models")]
+"""Models that continue a text."""
 
 EncoderSettings = BertSettings
 EncoderModel = Annotated[EncoderSettings, Kinds("bert", noun="models")]

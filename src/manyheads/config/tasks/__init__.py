@@ -3,6 +3,7 @@
 | file | what it is |
 |---|---|
 | `translation` | one sequence into another |
+| `language_model` | a text continued |
 | `reading` | what the tasks of models that read have in common |
 | `masked_words`, `classification`, `question_answering` | these tasks |
 """
@@ -13,16 +14,17 @@ from collections.abc import Mapping
 from typing import Any, cast, get_args
 
 from manyheads.config.tasks.classification import ClassificationRecipe
+from manyheads.config.tasks.language_model import LanguageModelConfig, LanguageModelRecipe
 from manyheads.config.tasks.masked_words import MaskedWordsRecipe
 from manyheads.config.tasks.question_answering import QuestionAnsweringRecipe
 from manyheads.config.tasks.reading import ReadingConfig
 from manyheads.config.tasks.translation import TranslationConfig, TranslationRecipe
 from manyheads.errors import ManyheadsError
 
-Recipe = TranslationRecipe | MaskedWordsRecipe | ClassificationRecipe | QuestionAnsweringRecipe
+Recipe = TranslationRecipe | LanguageModelRecipe | MaskedWordsRecipe | ClassificationRecipe | QuestionAnsweringRecipe
 """Everything that decides what a run becomes. The key `task` selects the class; without it, translation is meant."""
 
-ModelConfig = TranslationConfig | ReadingConfig
+ModelConfig = TranslationConfig | LanguageModelConfig | ReadingConfig
 """What `config.json` holds; `config_class` returns the class of a file's content."""
 
 

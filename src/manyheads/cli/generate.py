@@ -1,0 +1,40 @@
+"""`manyheads generate`: a text continued by a language model, token by token."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from manyheads.cli import completion
+from manyheads.cli.options import Device
+
+
+def generate(
+    prompt: Annotated[str, typer.Argument(help="The beginning of the text.", show_default="none")] = "",
+    model: Annotated[
+        Path, typer.Option(help="A run with task: language_model.", autocompletion=completion.models)
+    ] = ...,  # type: ignore[assignment]
+    tokens: Annotated[int, typer.Option(min=1, help="Number of tokens to write.")] = 200,
+    temperature: Annotated[
+        float, typer.Option(min=0.0, help="Below 1 sharpens the distribution; 0 takes the most probable token.")
+    ] = 1.0,
+    top_k: Annotated[int, typer.Option(min=0, help="Draw from this many most probable tokens; 0 from all.")] = 0,
+    top_p: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Draw from the most probable tokens that have this mass together.")
+    ] = 1.0,
+    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 1,
+    device: Device = "auto",
+) -> None:
+    """Continue a text, and print it as it is written."""
+    from manyheads.decoding.generator import Generator
+    from manyheads.decoding.search.sampling import Sampling
+
+    sampling = Sampling(temperature, top_k, top_p, seed)
+    sys.stdout.write(prompt)
+    for piece in Generator(model, device=device).stream(prompt, tokens=tokens, sampling=sampling):
+        sys.stdout.write(piece)
+        sys.stdout.flush()
+    sys.stdout.write("\n")

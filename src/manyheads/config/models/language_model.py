@@ -1,0 +1,45 @@
+"""The keys of a decoder-only Transformer under `model`."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from manyheads.config.models.attention import AttentionSettings, DotProductSettings
+from manyheads.config.models.base import ModelSettings, heads_divide_width
+from manyheads.config.models.positions import PositionSettings, RotarySettings
+from manyheads.config.values import Positive
+
+
+class LanguageModelSettings(ModelSettings):
+    """The Transformer's decoder without a source."""
+
+    kind: Literal["language_model"] = Field("language_model", description="The Transformer's decoder without a source.")
+    heads: Positive = Field(8, description="h, the number of attention heads; the width must be divisible by it.")
+    layers: Positive = Field(6, description="Layers of the decoder.")
+    feed_forward: Positive = Field(2048, description="d_ff, the inner width of the feed-forward networks.")
+    activation: Literal["relu", "gelu", "swish"] = Field("gelu", description="Activation of the feed-forward networks.")
+    norm: Literal["post", "pre"] = Field("pre", description="LayerNorm after each residual sum (the paper) or before.")
+    tie: bool = Field(True, description="The embeddings are the weights of the output layer too.")
+    attention: AttentionSettings = Field(
+        default_factory=DotProductSettings, description="The self-attention in every head."
+    )
+    positions: PositionSettings = Field(default_factory=RotarySettings, description="The positional encodings.")
+
+    @model_validator(mode="after")
+    def _parts_fit(self) -> Self:
+        """The width of a head is whole, no position sees its future, and positions find the scores they add to."""
+        heads_divide_width(self.width, self.heads)
+        if self.attention.kind == "linformer":
+            raise ValueError("linformer mixes all positions, the future included: use another attention")
+        if self.positions.in_scores and not self.attention.has_scores:
+            raise ValueError(f"{self.positions.kind} positions add to scores that {self.attention.kind} does not have")
+        if self.positions.kind == "rotary" and self.width // self.heads % 2:
+            raise ValueError(f"rotary positions need heads of an even width, not {self.width // self.heads}")
+        return self
+
+    @property
+    def longest(self) -> int | None:
+        """The longest sequence that learned positions allow."""
+        return self.positions.maximum if self.positions.kind == "learned" else None

@@ -1,0 +1,311 @@
+"""Language modelling: a text is continued."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from manyheads.config.model_config import ConfigBase
+from manyheads.config.tasks.language_model import LanguageModelConfig, LanguageModelRecipe
+from manyheads.data.batches.streams import StreamBatch, StreamBatches
+from manyheads.data.batches.text_store import open_text, text_lines
+from manyheads.data.text.files import text_files
+from manyheads.data.tokens.running_text import train_text_tokenizer
+from manyheads.data.tokens.tokenizers import DEFAULT_VOCABULARY, TRAINING_PAIRS, Tokenizer, Tokenizers
+from manyheads.errors import ManyheadsError
+from manyheads.metrics.scores import Score, perplexity
+from manyheads.models.build import build_model
+from manyheads.models.interface import LanguageModel
+from manyheads.runs.folder import RunFolder
+from manyheads.runs.loading import choose_device, fill_model, load_model
+from manyheads.runs.weights import read_weights
+from manyheads.tasks.interface import (
+    EvaluationOptions,
+    Machine,
+    Measurement,
+    Objective,
+    Plan,
+    Sample,
+    Task,
+    Tell,
+    TestData,
+    Validation,
+)
+from manyheads.tasks.loss import fused_loss
+
+ALPHABET = 128  # characters assumed where the text decides
+ROWS = 32  # read at once when a text is measured
+PROMPT, CONTINUATION = 16, 64  # tokens of a sample
+
+
+class TextTensors(NamedTuple):
+    """A batch on its device: tokens and those that follow them, [B, T] each."""
+
+    inputs: Tensor
+    targets: Tensor
+
+
+class LanguageModelObjective(Objective[StreamBatch]):
+    """Predict every token from those before it."""
+
+    model: LanguageModel[Any]
+
+    def __init__(self, model: LanguageModel[Any], *, smoothing: float) -> None:
+        super().__init__()
+        self.model = model
+        self.smoothing = smoothing
+
+    def move(self, batch: StreamBatch, device: torch.device) -> TextTensors:
+        """Copy a batch of arrays to a device."""
+        return TextTensors(torch.from_numpy(batch.inputs).to(device), torch.from_numpy(batch.targets).to(device))
+
+    def count(self, batch: StreamBatch) -> int:
+        """Return the number of tokens."""
+        return int(batch.targets.size)
+
+    def forward(self, batch: TextTensors) -> tuple[Tensor, int]:
+        """Return the summed loss over all tokens, and their number; it is smoothed while training alone."""
+        hidden, penalty = self.hidden(batch.inputs)
+        smoothing = self.smoothing if self.training else 0.0
+        vectors, bias = self.model.output_vectors, self.model.output_bias
+        loss = fused_loss(hidden, vectors, bias, batch.targets.flatten(), smoothing=smoothing)
+        return loss if penalty is None else loss + penalty.sum(), batch.targets.numel()
+
+    def hidden(self, inputs: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Return the hidden states [B·T, D] of all positions, and their penalties [B, T] where there are any."""
+        decoded = self.model.decode(inputs)
+        return decoded.hidden.flatten(0, 1), decoded.penalty
+
+    def multiplications(self, batch: StreamBatch) -> int:
+        """Return those of the layers and of the output layer."""
+        rows, length = batch.inputs.shape
+        stacks = self.model.multiplications(rows, 0, length)
+        return stacks + rows * length * self.model.output_vectors.numel() if stacks else 0
+
+    def compile_stacks(self) -> None:
+        """Compile the layers, for any shape."""
+        self.hidden = torch.compile(self.hidden, dynamic=True)  # type: ignore[method-assign]
+
+
+class LanguageModelTask(Task[LanguageModelRecipe, StreamBatch]):
+    """A prepared run of a language model."""
+
+    name: ClassVar[str] = "language_model"
+
+    config: LanguageModelConfig
+    tokenizer: Tokenizer
+    train: NDArray[np.uint32]
+    valid: NDArray[np.uint32]
+    batches: StreamBatches
+
+    def __init__(self, recipe: LanguageModelRecipe, run: RunFolder) -> None:
+        self.recipe, self.run = recipe, run
+
+    @classmethod
+    def prepare(cls, recipe: LanguageModelRecipe, run: RunFolder, machine: Machine, tell: Tell) -> Self:
+        """Train the tokenizer and tokenise the text, or find what was made before."""
+        task = cls(recipe, run)
+        files = text_files(recipe.data.train, role="text")
+        task.start_run(machine, tell)
+        task.tokenizer = _tokenizer(recipe, run, files, write=machine.is_first)
+        task.config = LanguageModelConfig(model=recipe.model, vocabulary=len(task.tokenizer))
+        if machine.is_first:
+            run.write_config(task.config)
+        task.train, task.valid = _parts(recipe, task.tokenizer, threads=machine.threads)
+        training, length = recipe.training, recipe.data.length
+        task.batches = StreamBatches(
+            task.train,
+            lanes=training.accumulate * (training.batch_tokens // length),
+            length=length,
+            seed=recipe.seed,
+            per_update=training.accumulate * machine.processes,
+        )
+        tell(f"{len(task.train):,} training tokens, {len(task.valid):,} for validation, {len(task.tokenizer)} pieces.")
+        return task
+
+    @classmethod
+    def check_files(cls, recipe: LanguageModelRecipe) -> None:
+        """Look for every file."""
+        for path in filter(None, (recipe.data.train, recipe.data.valid)):
+            text_files(path, role="text")
+
+    @classmethod
+    def plan(cls, recipe: LanguageModelRecipe, config: ConfigBase | None = None) -> Plan[StreamBatch]:
+        """Return what training would compute."""
+        settings = recipe.tokenizer
+        by_text = settings.kind == "characters" and settings.vocabulary is None
+        pieces = settings.vocabulary or (ALPHABET if by_text else DEFAULT_VOCABULARY)
+        planned = config or LanguageModelConfig(model=recipe.model, vocabulary=pieces)
+        model = build_model(planned, device="meta")
+        assert isinstance(model, LanguageModel)
+        rows = max(1, recipe.training.batch_tokens // recipe.data.length)
+        ids = torch.zeros(rows, recipe.data.length, dtype=torch.long, device="meta")
+        objective = LanguageModelObjective(model, smoothing=recipe.training.label_smoothing)
+        return Plan(planned, objective, TextTensors(ids, ids), assumed=by_text and config is None)
+
+    @classmethod
+    def measure(cls, run: RunFolder, data: TestData, options: EvaluationOptions) -> Measurement:
+        """Return perplexity and bits per byte of a text, or of the text that the run held out."""
+        file = data.source or data.pairs
+        options.refuse_search(run, TestData(task=data.task))
+        recipe = run.recipe_for(LanguageModelRecipe)
+        tokenizer = run.tokenizers().source
+        ids = _parts(recipe, tokenizer)[1] if file is None else open_text(text_files(file, role="text"), tokenizer)
+        model: LanguageModel[Any] = load_model(LanguageModel, run, device=choose_device(options.device))
+        objective = LanguageModelObjective(model, smoothing=0.0).eval()
+        # Every token but the first ones has at least half of the context that training had.
+        nats = text_loss(objective, ids, length=recipe.data.length, stride=max(1, recipe.data.length // 2))
+        scores = text_scores(nats, ids, tokenizer)
+        return Measurement([], list(scores.values()), len(ids), perplexity(scores["loss"].value))
+
+    def first_batch(self, step: int, seen: int) -> int:
+        """Return the first batch of an update: each one reads all lanes, however many batches it has."""
+        return step * self.batches.per_update
+
+    def batches_at(self, step: int) -> StreamBatches:
+        """Return the batches, which are the same for every update."""
+        return self.batches
+
+    def objective(self, model: nn.Module) -> LanguageModelObjective:
+        """Return what is learned from a batch."""
+        assert isinstance(model, LanguageModel)
+        return LanguageModelObjective(model, smoothing=self.recipe.training.label_smoothing)
+
+    def validator(self, model: nn.Module) -> TextValidator:
+        """Return what measures a model on the validation text."""
+        return TextValidator(self.recipe, self.valid, self.tokenizer, self.objective(model))
+
+    def initialise(self, model: nn.Module, tell: Tell) -> None:
+        """Start from another run's weights."""
+        if self.recipe.start_from is not None:
+            other = RunFolder.open(self.recipe.start_from)
+            fill_model(model, read_weights(other.weights_file), where=str(other.weights_file))
+            tell(f"Starting from the weights of {other.path}.")
+
+    def facts(self) -> dict[str, str]:
+        """Return where the text comes from, and how long it is."""
+        return {"training data": self.recipe.data.train, "tokens": f"{len(self.train):,}"}
+
+    def describe(self, batch: StreamBatch) -> str:
+        """Return the size of a batch and its first text."""
+        text = self.tokenizer.decode(batch.inputs[0].tolist())
+        return f"a batch of {len(batch.inputs)} pieces of text, the first of which is {text[:80]!r}"
+
+
+class TextValidator:
+    """Measures a model on a fixed text."""
+
+    def __init__(
+        self,
+        recipe: LanguageModelRecipe,
+        ids: NDArray[np.uint32],
+        tokenizer: Tokenizer,
+        objective: LanguageModelObjective,
+    ) -> None:
+        self._recipe, self._ids, self._tokenizer, self._objective = recipe, ids, tokenizer, objective
+
+    def run(self) -> Validation:
+        """Validate the model with its present weights."""
+        length = self._recipe.data.length
+        self._objective.eval()
+        try:
+            scores = text_scores(
+                text_loss(self._objective, self._ids, length=length, stride=length), self._ids, self._tokenizer
+            )
+            samples = [self._sample(number) for number in range(self._recipe.validation.samples)]
+        finally:
+            self._objective.train()
+        deciding = scores.pop(self._recipe.metric)
+        return Validation(deciding, list(scores.values()), samples)
+
+    @torch.inference_mode()
+    def _sample(self, number: int) -> Sample:
+        """Return a piece of the text with its most probable continuation and the true one."""
+        begin = number * (PROMPT + CONTINUATION)
+        piece = self._ids[begin : begin + PROMPT + CONTINUATION].tolist()
+        model, written = self._objective.model, list(piece[:PROMPT])
+        state = model.start(1)
+        for place in range(PROMPT + CONTINUATION - 1):
+            token = torch.tensor([written[place]], device=model.output_vectors.device)
+            logits, state = model.step(token, state)
+            if len(written) <= place + 1:
+                written.append(int(logits.argmax()))
+        decode = self._tokenizer.decode
+        return Sample(decode(piece[:PROMPT]), decode(written[PROMPT:]), decode(piece[PROMPT:]))
+
+
+@torch.inference_mode()
+def text_loss(objective: LanguageModelObjective, ids: NDArray[np.uint32], *, length: int, stride: int) -> float:
+    """Return the summed loss, in nats, of all tokens of a text but the first.
+
+    The model reads pieces of `length` tokens that begin every `stride` tokens. Of each piece, those tokens count that
+    the piece before did not have.
+    """
+    model = objective.model
+    device, vectors, bias = model.output_vectors.device, model.output_vectors, model.output_bias
+    total = 0.0
+    for (size, counted), alike in itertools.groupby(_pieces(len(ids) - 1, length, stride), lambda one: one[1:]):
+        begins = [begin for begin, *_ in alike]
+        for some in (begins[first : first + ROWS] for first in range(0, len(begins), ROWS)):
+            places = np.array(some)[:, None] + np.arange(size + 1)
+            text = torch.from_numpy(ids[places].astype(np.int64)).to(device)
+            hidden = model.decode(text[:, :-1]).hidden[:, -counted:].flatten(0, 1)
+            total += float(fused_loss(hidden, vectors, bias, text[:, -counted:].flatten(), smoothing=0.0))
+    return total
+
+
+def _pieces(tokens: int, length: int, stride: int) -> Iterator[tuple[int, int, int]]:
+    """Yield where each piece of a text begins, its length, and how many of its last tokens count."""
+    done = 0
+    for begin in range(0, tokens, stride):
+        end = min(begin + length, tokens)
+        if end > done:
+            yield begin, end - begin, end - done
+            done = end
+
+
+def text_scores(nats: float, ids: NDArray[np.uint32], tokenizer: Tokenizer) -> dict[str, Score]:
+    """Return the loss per token, in nats, and the bits per byte of a text whose summed loss is given."""
+    read = len(tokenizer.decode(ids[1:].tolist()).encode("utf-8"))
+    loss = Score("loss", nats / max(1, len(ids) - 1), higher_is_better=False)
+    bits = Score("bits_per_byte", nats / math.log(2.0) / max(1, read), higher_is_better=False)
+    return {"loss": loss, "bits_per_byte": bits}
+
+
+def _tokenizer(recipe: LanguageModelRecipe, run: RunFolder, files: list[Path], *, write: bool) -> Tokenizer:
+    """Return the run's tokenizer: another run's, or one trained on the training text the first time."""
+    if Tokenizers.are_in(run.tokenizer_folder):
+        return run.tokenizers().source
+    if recipe.start_from is not None:
+        tokenizer = RunFolder.open(recipe.start_from).tokenizers().source
+    else:
+        lines = sum(1 for _ in text_lines(files))
+        used = lines if recipe.data.valid is not None else int((1.0 - recipe.data.held_out) * lines)
+        sample = itertools.islice(text_lines(files), min(used, TRAINING_PAIRS))
+        settings = recipe.tokenizer
+        tokenizer = train_text_tokenizer(sample, kind=settings.kind, vocabulary=settings.vocabulary)
+    if write:
+        run.write_tokenizers(Tokenizers(tokenizer, tokenizer))
+    return tokenizer
+
+
+def _parts(
+    recipe: LanguageModelRecipe, tokenizer: Tokenizer, *, threads: int = 1
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Return the ids of the training text and of the validation text."""
+    data = recipe.data
+    train = open_text(text_files(data.train, role="text"), tokenizer, threads=threads)
+    if data.valid is not None:
+        return train, open_text(text_files(data.valid, role="text"), tokenizer, threads=threads)
+    cut = len(train) - int(data.held_out * len(train))
+    if min(cut, len(train) - cut) < 2:
+        raise ManyheadsError("this text is too short to hold out a part of it.", where=data.train)
+    return train[:cut], train[cut:]
