@@ -14,30 +14,13 @@ def import_(
     out: Annotated[Path, typer.Option("--out", help="The run folder to write; it must not exist yet.")],
 ) -> None:
     """Make a run folder of a model that was trained elsewhere: Marian (such as OPUS-MT's) or BERT."""
-    from manyheads.exchange.bert import hugging_face_type
-
-    if hugging_face_type(folder) in ("bert", None):  # without a type it says what is wrong with the folder
-        _import_bert(folder, out)
-    else:
-        _import_marian(folder, out)
-
-
-def _import_bert(folder: Path, out: Path) -> None:
-    """Import a BERT and say what was left out."""
-    from manyheads.exchange.bert import import_bert
-
-    found = import_bert(folder, out)
-    if found.left_out:
-        typer.echo(
-            f"Left out, since only the encoder and its own heads are taken: {', '.join(found.left_out)}.", err=True
-        )
-    typer.echo(f"The model is in {out}; try: manyheads encode --model {shlex.quote(str(out))}", err=True)
-
-
-def _import_marian(folder: Path, out: Path) -> None:
-    """Import a Marian model and compare it with the original."""
     from manyheads.cli.comparing import compare_aloud
-    from manyheads.exchange.huggingface import import_huggingface
+    from manyheads.exchange.importing import import_model
+    from manyheads.runs.folder import RunFolder
 
-    import_huggingface(folder, out, check=compare_aloud)
+    left_out = import_model(folder, out, check=compare_aloud)
+    if left_out:
+        typer.echo(f"Left out, since only the encoder and its own heads are taken: {', '.join(left_out)}.", err=True)
+    verb = RunFolder(out).config().verb
+    typer.echo(f"The model is in {out}; try: manyheads {verb} --model {shlex.quote(str(out))}", err=True)
     typer.echo(str(out))

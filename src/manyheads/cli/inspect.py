@@ -151,7 +151,9 @@ def inspect(
             "positions; masks.",
         ),
     ] = What.attention,
-    kind: Annotated[KindName | None, typer.Option(help="Whose attention. Default: cross, or a BERT's encoder.")] = None,
+    kind: Annotated[
+        KindName | None, typer.Option(help="Whose attention. Default: cross, or the only kind that the model has.")
+    ] = None,
     layer: Annotated[int | None, typer.Option(help="One layer, counted from 1. Default: all.")] = None,
     head: Annotated[int | None, typer.Option(help="One head of that layer, counted from 1. Default: all.")] = None,
     heads: Annotated[
