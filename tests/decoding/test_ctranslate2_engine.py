@@ -14,8 +14,8 @@ import pytest
 from manyheads import ManyheadsError, Translator
 from manyheads.config.corpora import CorpusSettings
 from manyheads.data.text.corpora import open_corpus
-from manyheads.decoding.engines.choice import Chooser
-from manyheads.decoding.engines.ctranslate2 import FIRST_POSITIONS
+from manyheads.decoding.engines.choice import AutoEngine
+from manyheads.decoding.engines.ctranslate2 import INITIAL_POSITIONS
 from run_folders import make_run, pairs
 
 pytest.importorskip("ctranslate2")
@@ -107,9 +107,9 @@ def test_no_output_outgrows_its_own_limit(tmp_path: Path, extra: int):
 def test_a_long_text_is_neither_cut_nor_refused(tmp_path: Path, positions: str, beam: int):
     run = make_run(tmp_path / "run", positions={"kind": positions})
     torch, fast = both(run.path)
-    text = " ".join(["12 May 2020"] * (FIRST_POSITIONS // 4))  # nine tokens each
+    text = " ".join(["12 May 2020"] * (INITIAL_POSITIONS // 4))  # nine tokens each
     length = len(fast.tokenizers.source.encode(text))
-    assert length > 2 * FIRST_POSITIONS
+    assert length > 2 * INITIAL_POSITIONS
     target = " ".join(["2020"] * 20)
     ours, theirs = (one.score([text, "1"], [target, text]) for one in (torch, fast))
     for a, b in zip(ours, theirs, strict=True):
@@ -155,11 +155,11 @@ def test_start_and_padding_are_never_written(tmp_path: Path):
 # --- Which engine ----------------------------------------------------------------------------------------------------
 
 
-def test_auto_takes_the_fast_engine_and_says_why_not(copy_run: Path, capsys: pytest.CaptureFixture[str]):
+def test_auto_uses_ctranslate2_and_prints_why_it_falls_back(copy_run: Path, capsys: pytest.CaptureFixture[str]):
     translator = Translator(copy_run)
-    assert isinstance(translator.engine, Chooser)
+    assert isinstance(translator.engine, AutoEngine)
     assert translator.translate("a b") == "a b"
-    assert "general" not in vars(translator.engine)
+    assert "torch_engine" not in vars(translator.engine)  # a cached property: absent until PyTorch is used
     assert capsys.readouterr().err == ""
     for _ in range(2):
         translator.translate("a b", sample=True)
@@ -170,13 +170,13 @@ def test_auto_takes_the_fast_engine_and_says_why_not(copy_run: Path, capsys: pyt
 
 @pytest.mark.parametrize("precision", ["float32", "int8"])
 @pytest.mark.parametrize("kind", ["learned", "relative", "rotary"])
-def test_auto_takes_the_fast_engine_for_other_positions_too(
+def test_auto_uses_ctranslate2_for_other_positions_too(
     kind: str, precision: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     run = make_run(tmp_path / "run", positions={"kind": kind})
     translator = Translator(run.path, precision=precision)
     translator.translate("12 May")
-    assert "general" not in vars(translator.engine)
+    assert "torch_engine" not in vars(translator.engine)  # a cached property: absent until PyTorch is used
     assert capsys.readouterr().err == ""
 
 
@@ -196,7 +196,7 @@ def test_without_ctranslate2_torch_translates(
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["--engine", "ctranslate"], "Did you mean 'ctranslate2'?"),
         (["--precision", "int4"], "Did you mean 'int8'?"),
@@ -204,8 +204,8 @@ def test_without_ctranslate2_torch_translates(
         (["--engine", "ctranslate2", "--device", "cuda"], "it is for processors"),
     ],
 )
-def test_impossible_wishes_are_told(command: Callable[..., Any], copy_run: Path, words: list[str], told: str):
-    command("translate", "--model", copy_run, *words, "a b").refuses(told)
+def test_unsupported_options_are_explained(command: Callable[..., Any], copy_run: Path, words: list[str], message: str):
+    command("translate", "--model", copy_run, *words, "a b").refuses(message)
 
 
 def test_torch_translates_with_8_bits_too(copy_run: Path):

@@ -1,4 +1,4 @@
-"""CTranslate2's format, written by us: it loads, says the same, and torch is never imported."""
+"""The exported CTranslate2 folder loads, gives the same outputs, and is written without importing torch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,13 @@ import pytest
 
 from manyheads import ManyheadsError, Translator
 from manyheads.data.text.records import Pair
-from manyheads.exchange.ctranslate2 import PORTABLE, WHOLE, export_ctranslate2, model_parts, quantized
+from manyheads.exchange.ctranslate2 import (
+    INT8_MAXIMUM,
+    PORTABLE_INT8_MAXIMUM,
+    export_ctranslate2,
+    model_parts,
+    quantized,
+)
 from manyheads.exchange.tree import read_checked
 from manyheads.runs.folder import RunFolder
 from run_folders import make_multilingual_run, make_run, pairs
@@ -72,7 +78,7 @@ def mean_square(one: list[list[float]], other: list[list[float]]) -> float:
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
-def test_a_folder_loads_and_says_the_same(shape: dict[str, Any], tmp_path: Path):
+def test_a_folder_loads_and_gives_the_same_scores(shape: dict[str, Any], tmp_path: Path):
     run = make_run(tmp_path / "run", **shape)
     export_ctranslate2(run, tmp_path / "there")
     ours = Translator(run.path, engine="torch").score(*zip(*pairs(20), strict=True))
@@ -116,8 +122,8 @@ def test_positions_are_the_same_token_by_token(kind: str, norm: str, tmp_path: P
 
 
 @pytest.mark.parametrize("kind", POSITIONS)
-def test_a_folder_of_eight_bits_loads_and_says_nearly_the_same(kind: str, tmp_path: Path):
-    """Half the range of CTranslate2's own conversion costs up to twice its rounding, and saves it from overflowing."""
+def test_a_folder_of_eight_bits_loads_and_gives_nearly_the_same_scores(kind: str, tmp_path: Path):
+    """Half the range of CTranslate2's own conversion can double its rounding error, and prevents overflow."""
     run = make_run(tmp_path / "run", positions={"kind": kind, **POSITIONS[kind]})
     export_ctranslate2(run, tmp_path / "whole")
     export_ctranslate2(run, tmp_path / "small", quantization="int8")
@@ -130,15 +136,15 @@ def test_a_folder_of_eight_bits_loads_and_says_nearly_the_same(kind: str, tmp_pa
     assert sizes[0] < sizes[1]
 
 
-@pytest.mark.parametrize("largest", [PORTABLE, WHOLE])
-def test_rounding_loses_half_a_step_at_most(tmp_path: Path, largest: int):
+@pytest.mark.parametrize("int8_maximum", [PORTABLE_INT8_MAXIMUM, INT8_MAXIMUM])
+def test_rounding_loses_half_a_step_at_most(tmp_path: Path, int8_maximum: int):
     run = make_run(tmp_path / "run")
     parts = model_parts(read_checked(run.weights_file, run.config()), run.config(), positions=8)
     name = "decoder/layer_0/attention/linear_1/weight"
-    small = quantized(parts, "int8", largest=largest)
+    small = quantized(parts, "int8", int8_maximum=int8_maximum)
     step = 1 / np.asarray(small[f"{name}_scale"])[:, None]
     assert (np.abs(np.asarray(small[name]) * step - parts[name]) <= 0.501 * step).all()
-    assert np.abs(np.asarray(small[name])).max() == largest
+    assert np.abs(np.asarray(small[name])).max() == int8_maximum
     assert small["encoder/embeddings_0/weight_scale"] == "decoder/embeddings/weight_scale"  # tied, so written once
 
 
@@ -174,17 +180,17 @@ def test_the_command_writes_it(command: Callable[..., Any], copy_run: Path, tmp_
 
 
 @pytest.mark.parametrize("kind", ["ctranslate2", "huggingface"])
-def test_a_model_of_several_languages_says_how_to_ask_for_one(command: Callable[..., Any], tmp_path: Path, kind: str):
+def test_exporting_a_model_of_several_languages_prints_its_tags(command: Callable[..., Any], tmp_path: Path, kind: str):
     run, out = make_multilingual_run(tmp_path / "run"), tmp_path / "out"
     run.card_file.write_text("# The card\n", encoding="utf-8")
-    said = command("export", run.path, "--to", kind, "--out", out).succeeds("<2fr>, <2de>, <2en>", '"<2fr> …"')
+    printed = command("export", run.path, "--to", kind, "--out", out).succeeds("<2fr>, <2de>, <2en>", '"<2fr> …"')
     page = (out / "README.md").read_text(encoding="utf-8")
-    assert page.startswith("# The card\n") and said.splitlines()[-1] in page
-    source = run.tokenizers().source  # and what is said is right
+    assert page.startswith("# The card\n") and printed.splitlines()[-1] in page
+    source = run.tokenizers().source  # and the note is right
     assert source.encode("<2de> 5 mai 2031") == [*source.encode("<2de>"), *source.encode("5 mai 2031")]
 
 
-def test_a_model_of_one_language_says_nothing_of_tags(command: Callable[..., Any], tmp_path: Path):
+def test_exporting_a_model_of_one_language_prints_no_tags(command: Callable[..., Any], tmp_path: Path):
     run = make_run(tmp_path / "run")
     assert "tag" not in command("export", run.path, "--to", "ctranslate2", "--out", tmp_path / "out").succeeds()
     assert not (tmp_path / "out" / "README.md").exists()
@@ -200,12 +206,13 @@ def test_weights_that_do_not_fit_are_named(tmp_path: Path):
 
 
 @pytest.mark.parametrize("kind", ["t5", "alibi"])
-def test_positions_that_it_does_not_have_are_refused_and_left_to_torch(
+def test_unsupported_positions_are_an_error_on_export_and_use_torch_in_translation(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     run = make_run(tmp_path / "run", positions={"kind": kind})
-    with pytest.raises(ManyheadsError, match=f"CTranslate2 cannot hold a model with model.positions.kind: {kind}"):
+    message = f"CTranslate2 does not support a model with model.positions.kind: {kind}"
+    with pytest.raises(ManyheadsError, match=message):
         export_ctranslate2(run, tmp_path / "there")
     assert not (tmp_path / "there").exists()
     assert Translator(run.path).translate("3 May 2021") == Translator(run.path, engine="torch").translate("3 May 2021")
-    assert f"it cannot hold model.positions.kind: {kind}" in capsys.readouterr().err
+    assert f"it does not support model.positions.kind: {kind}" in capsys.readouterr().err

@@ -93,7 +93,9 @@ def generate(folder: Path, texts: list[str], **options: Any) -> list[str]:
 
 
 @pytest.mark.parametrize(("beam", "alpha", "at_least"), [(1, 0.0, 500), (4, 0.0, 495), (4, 1.0, 495)])
-def test_a_trained_model_says_the_same_there(reverse_run: Path, tmp_path: Path, beam: int, alpha: float, at_least: int):
+def test_a_trained_model_gives_the_same_text_in_hugging_face(
+    reverse_run: Path, tmp_path: Path, beam: int, alpha: float, at_least: int
+):
     """Half of the texts are longer than those it learned from, where it is unsure of itself."""
     export_huggingface(RunFolder.open(reverse_run), tmp_path / "there")
     drawn = random.Random(7)
@@ -107,7 +109,7 @@ def test_a_trained_model_says_the_same_there(reverse_run: Path, tmp_path: Path, 
 
 
 def test_a_trained_folder_written_by_hugging_face_is_imported(reverse_run: Path, tmp_path: Path):
-    """What `save_pretrained` writes comes back, and says the same as before on both engines."""
+    """A folder written by `save_pretrained` is imported, and gives the same text on both engines."""
     export_huggingface(RunFolder.open(reverse_run), tmp_path / "there")
     transformers.MarianMTModel.from_pretrained(tmp_path / "there").save_pretrained(tmp_path / "saved")
     transformers.MarianTokenizer.from_pretrained(tmp_path / "there").save_pretrained(tmp_path / "saved")
@@ -121,7 +123,7 @@ def test_a_trained_folder_written_by_hugging_face_is_imported(reverse_run: Path,
 
 
 @pytest.mark.parametrize("tokenizer", [{}, UNIGRAM, SEPARATE, {"kind": "characters", "vocabulary": None}], ids=str)
-def test_text_is_cut_there_as_it_is_here(tokenizer: dict[str, Any], tmp_path: Path):
+def test_text_is_tokenized_the_same_in_hugging_face(tokenizer: dict[str, Any], tmp_path: Path):
     run = make_run(tmp_path / "run", tokenizer=tokenizer, tie="target")
     export_huggingface(run, tmp_path / "there")
     theirs, ours = transformers.MarianTokenizer.from_pretrained(tmp_path / "there"), run.tokenizers()
@@ -289,7 +291,7 @@ def refuses(folder: Path, tmp_path: Path, *words: str) -> None:
         ({"positions": {"kind": "alibi"}}, "model.positions.kind: alibi"),
     ],
 )
-def test_what_marian_cannot_hold_is_refused_by_its_key(shape: dict[str, Any], word: str, tmp_path: Path):
+def test_settings_that_marian_does_not_support_are_named(shape: dict[str, Any], word: str, tmp_path: Path):
     run = make_run(tmp_path / "run", **shape)
     with pytest.raises(ManyheadsError, match=word):
         export_huggingface(run, tmp_path / "there")
@@ -323,7 +325,7 @@ def test_nothing_is_ever_overwritten(tmp_path: Path):
         ({"tie_word_embeddings": False}, ["share_encoder_decoder_embeddings: true beside tie_word_embeddings: false"]),
     ],
 )
-def test_another_model_is_refused_by_its_key(changes: dict[str, Any], words: list[str], tmp_path: Path):
+def test_settings_that_our_model_does_not_support_are_named(changes: dict[str, Any], words: list[str], tmp_path: Path):
     folder = opus_folder(tmp_path / "opus")
     change_json(folder / "config.json", **changes)
     refuses(folder, tmp_path, *words)
@@ -380,7 +382,7 @@ def test_a_comparison_that_fails_leaves_nothing(tmp_path: Path):
     def differs(_: Path, folder: Path) -> None:
         compare(other.path, folder)
 
-    with pytest.raises(ManyheadsError, match="does not say the same"):
+    with pytest.raises(ManyheadsError, match="give different outputs"):
         export_huggingface(run, tmp_path / "there", check=differs)
     assert not (tmp_path / "there").exists()
 

@@ -1,4 +1,4 @@
-"""What the verbs that exchange models say about them."""
+"""The message of `export` and `import` about the comparison with Hugging Face."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from pathlib import Path
 import typer
 
 
-def compare_aloud(run: Path, folder: Path) -> None:
-    """Compare a run with a Hugging Face folder, and say what came of it."""
+def report_comparison(run: Path, folder: Path) -> None:
+    """Compare a run with a Hugging Face folder, and print the result."""
     from manyheads.exchange.comparison import compare
 
     difference = compare(run, folder)
     if difference is None:
-        said = "Not compared with Hugging Face: transformers is not installed."
+        message = "Not compared with Hugging Face: transformers is not installed."
     else:
-        said = f"Compared with Hugging Face: logits differ by at most {difference:.2g}."
-    typer.echo(said, err=True)
+        message = f"Compared with Hugging Face: logits differ by at most {difference:.2g}."
+    typer.echo(message, err=True)

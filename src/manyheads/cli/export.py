@@ -47,12 +47,12 @@ def export(
 
     opened = RunFolder.open(run)
     if to is Format.HUGGINGFACE:
-        from manyheads.cli.comparing import compare_aloud
+        from manyheads.cli.comparing import report_comparison
         from manyheads.exchange.huggingface import export_huggingface
 
         if quantization is not Quantization.FLOAT32:
             raise ManyheadsError("only ctranslate2 takes a quantization.", where="--quantization", cure="Leave it out.")
-        export_huggingface(opened, out, check=compare_aloud)
+        export_huggingface(opened, out, check=report_comparison)
     else:
         from manyheads.exchange.ctranslate2 import export_ctranslate2
 

@@ -14,11 +14,11 @@ def import_(
     out: Annotated[Path, typer.Option("--out", help="The run folder to write; it must not exist yet.")],
 ) -> None:
     """Make a run folder of a model that was trained elsewhere: Marian (such as OPUS-MT's) or BERT."""
-    from manyheads.cli.comparing import compare_aloud
+    from manyheads.cli.comparing import report_comparison
     from manyheads.exchange.importing import import_model
     from manyheads.runs.folder import RunFolder
 
-    left_out = import_model(folder, out, check=compare_aloud)
+    left_out = import_model(folder, out, check=report_comparison)
     if left_out:
         typer.echo(f"Left out, since only the encoder and its own heads are taken: {', '.join(left_out)}.", err=True)
     verb = RunFolder(out).config().verb

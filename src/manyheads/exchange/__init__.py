@@ -1,14 +1,16 @@
-"""What models take from elsewhere and give away. Nothing here but `comparison` needs torch.
+"""Import from, and export to, the formats of other toolkits. Only `comparison` needs torch.
 
 | file | what it is |
 |---|---|
-| `vectors` | pretrained word vectors |
-| `tree` | the names and shapes of a run's weights, which every exchange starts from |
+| `tree` | the names and shapes of a run's weights, which every conversion starts from |
 | `importing` | a folder of Hugging Face → run folder, by its type |
-| `bert` | Hugging Face folder of a BERT → run folder |
 | `huggingface` | run folder ↔ Hugging Face folder of a Marian model (OPUS-MT) |
-| `marian`, `marian_tokenizer` | its weights and settings, its tokenizer |
-| `comparison` | whether both models say the same |
+| `marian` | Marian's weights and settings |
+| `marian_tokenizer` | Marian's tokenizer files |
+| `comparison` | the difference in logits between a run and a Hugging Face folder |
+| `bert` | Hugging Face folder of a BERT → run folder |
 | `ctranslate2` | run folder → CTranslate2 folder |
+| `tags` | the language tags of an exported model, for its README |
 | `sinusoids` | positional encodings as a table |
+| `vectors` | pretrained word vectors |
 """

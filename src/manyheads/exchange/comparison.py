@@ -1,4 +1,4 @@
-"""Whether a model says the same here and at Hugging Face: the largest difference of two models' logits."""
+"""Checks a conversion: the largest difference between the logits of a run and of a Hugging Face model."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from numpy.typing import NDArray
 from manyheads.config.tasks.translation import TranslationConfig
 from manyheads.errors import ManyheadsError
 
-TOLERANCE = 1e-3  # of the largest logit; rounding stays far below it, a mistake far above
+TOLERANCE = 1e-3  # relative to the largest logit: far above rounding errors, far below the effect of a wrong weight
 
 
 def compare(run: Path, folder: Path) -> float | None:
-    """Return the largest difference of logits between a run and a Hugging Face folder; None without transformers.
+    """Return the largest difference in logits between a run and a Hugging Face folder; None without transformers.
 
-    A difference that cannot be rounding is an error.
+    Raises an error if the difference is too large to be rounding.
     """
     if find_spec("transformers") is None:
         return None
-    ours, theirs = _logits(run, folder)
-    difference = float(np.abs(ours - theirs).max())
-    if not difference <= TOLERANCE * max(1.0, float(np.abs(ours).max())):
+    run_logits, folder_logits = _logits(run, folder)
+    difference = float(np.abs(run_logits - folder_logits).max())
+    if not difference <= TOLERANCE * max(1.0, float(np.abs(run_logits).max())):
         raise ManyheadsError(
-            f"the model does not say the same here and there: logits differ by {difference:.3g}.",
+            f"the run and the Hugging Face model give different outputs: logits differ by {difference:.3g}.",
             where=str(folder),
             cure="Please report this with the folder's config.json.",
         )
@@ -34,7 +34,7 @@ def compare(run: Path, folder: Path) -> float | None:
 
 
 def _logits(run: Path, folder: Path) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return both models' logits [N, V] at every real position of some sentences of random tokens."""
+    """Return the logits [N, V] of the run and of the Hugging Face model for random tokens, without padding."""
     import torch
     from transformers import MarianMTModel
 
@@ -52,9 +52,9 @@ def _logits(run: Path, folder: Path) -> tuple[NDArray[np.float32], NDArray[np.fl
     ]
     source, target = (Tokens.pad(side, padding=config.pad) for side in rows)
     real = torch.arange(target.ids.shape[1]) < target.lengths[:, None]
-    seen = (torch.arange(source.ids.shape[1]) < source.lengths[:, None]).long()
-    other: Any = MarianMTModel.from_pretrained(folder, dtype=torch.float32)
+    mask = (torch.arange(source.ids.shape[1]) < source.lengths[:, None]).long()
+    marian: Any = MarianMTModel.from_pretrained(folder, dtype=torch.float32)
     with torch.inference_mode():
-        ours = model.logits(model.decode(target.ids, model.encode(source)).hidden)
-        theirs = other.eval()(input_ids=source.ids, attention_mask=seen, decoder_input_ids=target.ids).logits
-    return ours[real].numpy(), theirs[real].numpy()
+        run_logits = model.logits(model.decode(target.ids, model.encode(source)).hidden)
+        folder_logits = marian.eval()(input_ids=source.ids, attention_mask=mask, decoder_input_ids=target.ids).logits
+    return run_logits[real].numpy(), folder_logits[real].numpy()

@@ -1,7 +1,7 @@
-"""A run as CTranslate2's model: the binary file, its settings and its vocabularies, written without that package.
+"""Exports a run as a CTranslate2 model: the binary file, its settings and its vocabularies, without that package.
 
-CTranslate2's own converters import torch; its format is plain. `model.bin` (version 6, little-endian, strings ended by
-a zero and preceded by their length in 16 bits) holds
+CTranslate2's own converters import torch, and its format is simple. `model.bin` (version 6, little-endian; a string is
+its length in 16 bits, its bytes and a zero byte) contains
 
     version · name and revision of the specification · number of arrays ·
     for each array its name, number of axes, axes, type, bytes, content · number of aliases · each alias and its array
@@ -25,8 +25,8 @@ from manyheads.config.models.transformer import TransformerSettings
 from manyheads.config.tasks.translation import TranslationConfig, TranslationRecipe
 from manyheads.errors import ManyheadsError
 from manyheads.exchange.sinusoids import sinusoid_table
-from manyheads.exchange.tags import exported_page
-from manyheads.exchange.tree import read_checked, source_vectors, target_vectors, unsupported
+from manyheads.exchange.tags import exported_readme
+from manyheads.exchange.tree import read_checked, source_vectors, target_vectors, unsupported_keys
 from manyheads.runs.atomic import fresh_folder
 from manyheads.runs.folder import RunFolder
 from manyheads.runs.weights import Arrays
@@ -34,45 +34,48 @@ from manyheads.runs.weights import Arrays
 Quantization = Literal["float32", "int8"]
 Array = NDArray[np.generic] | np.generic
 Parts = dict[str, Array | str]
-"""What a model file holds, by name; a string is the name of the array that this one is an alias of."""
+"""The content of a model file by name: an array, or (for an alias) the name of another array."""
 
 BINARY_VERSION = 6
 SPECIFICATION, REVISION = "TransformerSpec", 7
-TYPES = ("float32", "int8", "int16", "int32", "float16", "bfloat16")  # a type's place is its number
+TYPES = ("float32", "int8", "int16", "int32", "float16", "bfloat16")  # the index of a type is its number in the file
 ACTIVATIONS = {"relu": 0, "swish": 2, "gelu": 3}
 EPSILON = 1e-5  # of torch's LayerNorm
-POSITIONS = 4096  # in an exported table; the engine makes a longer one when it needs to
-# Its encoder has no ALiBi and ignores the flag for it. Before version 4.8.3 it added the first layer's T5 bias in every
-# layer; nothing in the format can refuse such a version, so our models with a table per layer would be wrong silently.
-KINDS_OF_POSITIONS = ("sinusoidal", "learned", "relative", "rotary")
+POSITIONS = 4096  # in an exported table; our engine builds a longer one when it needs to
+# CTranslate2's encoder has no ALiBi and ignores the flag for it. Before version 4.8.3 it added the first layer's T5
+# bias in every layer. The format cannot require a version, so our models with a T5 table per layer would be wrong there
+# without an error.
+SUPPORTED_POSITIONS = ("sinusoidal", "learned", "relative", "rotary")
 ROTARY_BASE = 10_000.0  # of `positions.rotary`
-# The largest 8-bit weight. Processors without instructions for 8-bit products (AVX2 alone) add pairs of them in 16
-# bits, and 2 · 255 · 64 is the most that fits: with 127, a trained model was five times as far from float32 as with 63.
-# A folder may go to any processor.
-PORTABLE, WHOLE = 63, 127
+# The largest 8-bit weight. CPUs without instructions for 8-bit products (AVX2 only) add pairs of products in 16 bits,
+# where 2 · 255 · 64 is the largest sum that fits: with 127, a trained model differed from float32 five times as much as
+# with 63. An exported folder may be used on any CPU, so it is limited to 63.
+PORTABLE_INT8_MAXIMUM, INT8_MAXIMUM = 63, 127
 SOURCE, TARGET, OUTPUT = "encoder/embeddings_0/weight", "decoder/embeddings/weight", "decoder/projection/weight"
 
 
-def obstacles(config: TranslationConfig) -> list[str]:
-    """Return the keys, with their values, of what CTranslate2 cannot hold."""
-    return unsupported(config, positions=KINDS_OF_POSITIONS)
+def unsupported_by_ctranslate2(config: TranslationConfig) -> list[str]:
+    """Return the keys, with their values, that CTranslate2 does not support."""
+    return unsupported_keys(config, positions=SUPPORTED_POSITIONS)
 
 
 def export_ctranslate2(run: RunFolder, out: Path, *, quantization: Quantization = "float32") -> None:
-    """Write a run's model for CTranslate2, with the SentencePiece models beside it."""
+    """Write a folder with a run's model for CTranslate2 and its SentencePiece models."""
     config, tokenizers = run.config_for(TranslationConfig), run.tokenizers()
-    if refused := obstacles(config):
+    if keys := unsupported_by_ctranslate2(config):
         raise ManyheadsError(
-            f"CTranslate2 cannot hold a model with {' and '.join(refused)}.",
+            f"CTranslate2 does not support a model with {' and '.join(keys)}.",
             where=str(run.path),
             cure="The torch engine runs it.",
         )
     arrays = read_checked(run.weights_file, config)
     vocabularies = tokenizers.source.vocabulary(), tokenizers.target.vocabulary()
     files = model_files(arrays, config, vocabularies, positions=POSITIONS, quantization=quantization)
-    page = exported_page(run, run.recipe_for(TranslationRecipe))
+    files |= tokenizers.files()
+    if readme := exported_readme(run, run.recipe_for(TranslationRecipe)):
+        files["README.md"] = readme
     with fresh_folder(out) as draft:
-        for name, content in (*files.items(), *tokenizers.files().items(), *([("README.md", page)] if page else [])):
+        for name, content in files.items():
             (draft / name).write_bytes(content)
 
 
@@ -83,16 +86,17 @@ def model_files(
     *,
     positions: int,
     quantization: Quantization = "float32",
-    largest: int = PORTABLE,
+    int8_maximum: int = PORTABLE_INT8_MAXIMUM,
 ) -> dict[str, bytes]:
-    """Return the files of a CTranslate2 model by name.
+    """Return the content of each file of a CTranslate2 model, by name.
 
-    A sinusoidal table has so many positions, and 8-bit weights are at most as `largest` says.
+    `positions` is the length of a sinusoidal table, and `int8_maximum` the largest 8-bit weight.
     """
     source, target = vocabularies
-    parts = quantized(model_parts(arrays, config, positions=positions), quantization, largest=largest)
+    parts = quantized(model_parts(arrays, config, positions=positions), quantization, int8_maximum=int8_maximum)
     same = list(source) == list(target)
-    names = {"shared_vocabulary.json": source} if same else _both(source, target)
+    separate = {"source_vocabulary.json": source, "target_vocabulary.json": target}
+    names = {"shared_vocabulary.json": source} if same else separate
     return {
         "model.bin": binary(parts),
         "config.json": _json(_settings(config, target)),
@@ -100,20 +104,15 @@ def model_files(
     }
 
 
-def _both(source: Sequence[str], target: Sequence[str]) -> dict[str, Sequence[str]]:
-    """Return the files of two vocabularies."""
-    return {"source_vocabulary.json": source, "target_vocabulary.json": target}
-
-
 def _settings(config: TranslationConfig, target: Sequence[str]) -> dict[str, Any]:
-    """Return CTranslate2's `config.json`; it knows special tokens by their names."""
+    """Return CTranslate2's `config.json`, which has the names of special tokens."""
     return {
         "unk_token": target[config.unknown],
         "bos_token": target[config.start],
         "eos_token": target[config.end],
         "decoder_start_token": target[config.start],
         "add_source_bos": False,
-        "add_source_eos": False,  # whoever calls adds it, as for our own engine
+        "add_source_eos": False,  # the caller adds it, as for our own engine
         "layer_norm_epsilon": EPSILON,
         "multi_query_attention": False,
     }
@@ -123,18 +122,18 @@ def _settings(config: TranslationConfig, target: Sequence[str]) -> dict[str, Any
 
 
 def model_parts(arrays: Arrays, config: TranslationConfig, *, positions: int) -> Parts:
-    """Return our weights under CTranslate2's names."""
+    """Return the weights of a run under CTranslate2's names (`exported` below)."""
     model = config.transformer
     parts: Parts = {**_stack_settings(config), **_embeddings(arrays, config), **_positions(arrays, config, positions)}
     for index in range(model.encoder_layers):
-        ours, theirs = f"encoder.layers.{index}", f"encoder/layer_{index}"
-        parts |= _self_attention(arrays, f"{ours}.attention", f"{theirs}/self_attention", model)
-        parts |= _feed_forward(arrays, ours, theirs)
+        name, exported = f"encoder.layers.{index}", f"encoder/layer_{index}"
+        parts |= _self_attention(arrays, f"{name}.attention", f"{exported}/self_attention", model)
+        parts |= _feed_forward(arrays, name, exported)
     for index in range(model.decoder_layers):
-        ours, theirs = f"decoder.layers.{index}", f"decoder/layer_{index}"
-        parts |= _self_attention(arrays, f"{ours}.self_attention", f"{theirs}/self_attention", model)
-        parts |= _cross_attention(arrays, f"{ours}.cross_attention", f"{theirs}/attention", model.width)
-        parts |= _feed_forward(arrays, ours, theirs)
+        name, exported = f"decoder.layers.{index}", f"decoder/layer_{index}"
+        parts |= _self_attention(arrays, f"{name}.self_attention", f"{exported}/self_attention", model)
+        parts |= _cross_attention(arrays, f"{name}.cross_attention", f"{exported}/attention", model.width)
+        parts |= _feed_forward(arrays, name, exported)
     if model.norm == "pre":
         for stack in ("encoder", "decoder"):
             parts |= _norm(arrays, f"{stack}.final_norm", f"{stack}/layer_norm")
@@ -142,7 +141,7 @@ def model_parts(arrays: Arrays, config: TranslationConfig, *, positions: int) ->
 
 
 def _stack_settings(config: TranslationConfig) -> Parts:
-    """Return the numbers that stand among the arrays."""
+    """Return the settings that the format stores as arrays without axes."""
     parts: Parts = {
         "encoder/embeddings_merge": np.int8(0),
         "encoder/multi_query_attention": np.int8(0),
@@ -164,7 +163,7 @@ def _stack_settings(config: TranslationConfig) -> Parts:
 
 
 def _embeddings(arrays: Arrays, config: TranslationConfig) -> Parts:
-    """Return the embeddings and the output layer, a tied matrix once."""
+    """Return the embeddings and the output layer; a tied matrix occurs once, and as aliases."""
     parts: Parts = {TARGET: arrays[target_vectors(config)]}
     parts[SOURCE] = TARGET if config.transformer.tie == "all" else arrays[source_vectors(config)]
     parts[OUTPUT] = arrays["output"] if config.transformer.tie == "none" else TARGET
@@ -174,7 +173,7 @@ def _embeddings(arrays: Arrays, config: TranslationConfig) -> Parts:
 
 
 def _positions(arrays: Arrays, config: TranslationConfig, positions: int) -> Parts:
-    """Return the tables of positions: learned ones, or so many sinusoids. Positions by distance are in the layers."""
+    """Return the position tables: learned ones, or sinusoids of this length. Relative positions are in the layers."""
     if not config.transformer.positions.absolute:
         return {}
     names = {side: f"{stack}/position_encodings/encodings" for side, stack in _STACKS.items()}
@@ -186,64 +185,66 @@ def _positions(arrays: Arrays, config: TranslationConfig, positions: int) -> Par
 _STACKS = {"source": "encoder", "target": "decoder"}
 
 
-def _self_attention(arrays: Arrays, ours: str, theirs: str, model: TransformerSettings) -> Parts:
-    """Queries, keys and values are one matrix [3D, D] there as here."""
+def _self_attention(arrays: Arrays, name: str, exported: str, model: TransformerSettings) -> Parts:
+    """Return a self-attention. Queries, keys and values are one matrix [3D, D], as in our model."""
     return {
-        f"{theirs}/linear_0/weight": arrays[f"{ours}.inputs"],
-        f"{theirs}/linear_0/bias": arrays[f"{ours}.inputs_bias"],
-        **_linear(arrays, f"{ours}.output", f"{theirs}/linear_1"),
-        **_norm(arrays, f"{ours}_norm.norm", f"{theirs}/layer_norm"),
-        **_distances(arrays, ours, theirs, model),
+        f"{exported}/linear_0/weight": arrays[f"{name}.inputs"],
+        f"{exported}/linear_0/bias": arrays[f"{name}.inputs_bias"],
+        **_linear(arrays, f"{name}.output", f"{exported}/linear_1"),
+        **_norm(arrays, f"{name}_norm.norm", f"{exported}/layer_norm"),
+        **_relative_positions(arrays, name, exported, model),
     }
 
 
-def _distances(arrays: Arrays, ours: str, theirs: str, model: TransformerSettings) -> Parts:
-    """Return how a self-attention knows distances, if it does: by vectors for them, or by turning queries and keys."""
+def _relative_positions(arrays: Arrays, name: str, exported: str, model: TransformerSettings) -> Parts:
+    """Return the positions of a self-attention: relative position vectors, rotary settings, or nothing."""
     if model.positions.kind == "relative":
-        return {f"{theirs}/relative_position_{one}": arrays[f"{ours}.positions.{one}"] for one in ("keys", "values")}
+        return {
+            f"{exported}/relative_position_{side}": arrays[f"{name}.positions.{side}"] for side in ("keys", "values")
+        }
     if model.positions.kind == "rotary":
         return {
-            f"{theirs}/rotary_dim": np.int32(model.width // model.heads),
-            f"{theirs}/rotary_interleave": np.int8(1),  # turned are neighbours, x_2i with x_2i+1
-            f"{theirs}/rotary_base": np.float32(ROTARY_BASE),
+            f"{exported}/rotary_dim": np.int32(model.width // model.heads),
+            f"{exported}/rotary_interleave": np.int8(1),  # pairs of neighbours are rotated, x_2i with x_2i+1
+            f"{exported}/rotary_base": np.float32(ROTARY_BASE),
         }
     return {}
 
 
-def _cross_attention(arrays: Arrays, ours: str, theirs: str, width: int) -> Parts:
-    """Queries are one matrix [D, D], keys and values another [2D, D]."""
-    weight, bias = arrays[f"{ours}.inputs"], arrays[f"{ours}.inputs_bias"]
+def _cross_attention(arrays: Arrays, name: str, exported: str, width: int) -> Parts:
+    """Return a cross-attention. Queries are one matrix [D, D], keys and values another [2D, D]."""
+    weight, bias = arrays[f"{name}.inputs"], arrays[f"{name}.inputs_bias"]
     return {
-        f"{theirs}/linear_0/weight": weight[:width],
-        f"{theirs}/linear_0/bias": bias[:width],
-        f"{theirs}/linear_1/weight": weight[width:],
-        f"{theirs}/linear_1/bias": bias[width:],
-        **_linear(arrays, f"{ours}.output", f"{theirs}/linear_2"),
-        **_norm(arrays, f"{ours}_norm.norm", f"{theirs}/layer_norm"),
+        f"{exported}/linear_0/weight": weight[:width],
+        f"{exported}/linear_0/bias": bias[:width],
+        f"{exported}/linear_1/weight": weight[width:],
+        f"{exported}/linear_1/bias": bias[width:],
+        **_linear(arrays, f"{name}.output", f"{exported}/linear_2"),
+        **_norm(arrays, f"{name}_norm.norm", f"{exported}/layer_norm"),
     }
 
 
-def _feed_forward(arrays: Arrays, ours: str, theirs: str) -> Parts:
-    """Two linear layers and their norm."""
+def _feed_forward(arrays: Arrays, name: str, exported: str) -> Parts:
+    """Return the two linear layers of a feed-forward network, and their norm."""
     return {
-        **_linear(arrays, f"{ours}.feed_forward.widen", f"{theirs}/ffn/linear_0"),
-        **_linear(arrays, f"{ours}.feed_forward.narrow", f"{theirs}/ffn/linear_1"),
-        **_norm(arrays, f"{ours}.feed_forward_norm.norm", f"{theirs}/ffn/layer_norm"),
+        **_linear(arrays, f"{name}.feed_forward.widen", f"{exported}/ffn/linear_0"),
+        **_linear(arrays, f"{name}.feed_forward.narrow", f"{exported}/ffn/linear_1"),
+        **_norm(arrays, f"{name}.feed_forward_norm.norm", f"{exported}/ffn/layer_norm"),
     }
 
 
-def _linear(arrays: Arrays, ours: str, theirs: str) -> Parts:
-    """A matrix and its bias."""
-    return {f"{theirs}/weight": arrays[f"{ours}.weight"], f"{theirs}/bias": arrays[f"{ours}.bias"]}
+def _linear(arrays: Arrays, name: str, exported: str) -> Parts:
+    """Return a matrix and its bias."""
+    return {f"{exported}/weight": arrays[f"{name}.weight"], f"{exported}/bias": arrays[f"{name}.bias"]}
 
 
-def _norm(arrays: Arrays, ours: str, theirs: str) -> Parts:
-    """LayerNorm's γ and β."""
-    return {f"{theirs}/gamma": arrays[f"{ours}.weight"], f"{theirs}/beta": arrays[f"{ours}.bias"]}
+def _norm(arrays: Arrays, name: str, exported: str) -> Parts:
+    """Return LayerNorm's γ and β."""
+    return {f"{exported}/gamma": arrays[f"{name}.weight"], f"{exported}/beta": arrays[f"{name}.bias"]}
 
 
-def quantized(parts: Parts, quantization: Quantization, *, largest: int) -> Parts:
-    """Return the matrices of linear layers and embeddings as 8-bit numbers, each with the scale of its rows."""
+def quantized(parts: Parts, quantization: Quantization, *, int8_maximum: int) -> Parts:
+    """Return the parts with the matrices of linear layers and embeddings in 8 bits, each with a scale per row."""
     if quantization == "float32":
         return parts
     result: Parts = {}
@@ -253,15 +254,15 @@ def quantized(parts: Parts, quantization: Quantization, *, largest: int) -> Part
         elif isinstance(part, str):
             result |= {name: part, f"{name}_scale": f"{part}_scale"}
         else:
-            result[name], result[f"{name}_scale"] = _to_int8(part, largest)
+            result[name], result[f"{name}_scale"] = _to_int8(part, int8_maximum)
     return result
 
 
-def _to_int8(matrix: Array, largest: int) -> tuple[Array, Array]:
-    """Scale each row [D] so that its largest number becomes `largest`; a row of zeros keeps the scale 1."""
+def _to_int8(matrix: Array, int8_maximum: int) -> tuple[Array, Array]:
+    """Scale each row [D] so that its largest absolute value becomes `int8_maximum`; the scale of a zero row is 1."""
     numbers = np.asarray(matrix, dtype=np.float32)
-    extent = np.abs(numbers).max(axis=1)
-    scale = (largest / np.where(extent == 0.0, largest, extent)).astype(np.float32)
+    largest = np.abs(numbers).max(axis=1)
+    scale = (int8_maximum / np.where(largest == 0.0, int8_maximum, largest)).astype(np.float32)
     return np.rint(numbers * scale[:, None]).astype(np.int8), scale
 
 
@@ -274,7 +275,7 @@ def binary(parts: Mapping[str, Array | str]) -> bytes:
 
 
 def _chunks(parts: Mapping[str, Array | str]) -> Iterator[bytes]:
-    """Yield the file's content piece by piece, arrays and aliases in order of their names."""
+    """Yield the content of the file in chunks, arrays and aliases in the order of their names."""
     stored = {name: part for name, part in sorted(parts.items()) if not isinstance(part, str)}
     aliases = {name: part for name, part in sorted(parts.items()) if isinstance(part, str)}
     yield struct.pack("<I", BINARY_VERSION) + _string(SPECIFICATION) + struct.pack("<II", REVISION, len(stored))
@@ -288,11 +289,11 @@ def _chunks(parts: Mapping[str, Array | str]) -> Iterator[bytes]:
 
 
 def _string(text: str) -> bytes:
-    """Return a text with its length before it and a zero behind it."""
+    """Return a string as its length, its bytes and a zero byte."""
     content = text.encode("ascii") + b"\0"
     return struct.pack("<H", len(content)) + content
 
 
 def _json(values: Any) -> bytes:  # noqa: ANN401
-    """Return values as a JSON file."""
+    """Return values as the content of a JSON file."""
     return json.dumps(values, ensure_ascii=False, indent=2).encode("utf-8")

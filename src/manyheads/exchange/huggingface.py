@@ -1,4 +1,4 @@
-"""A run folder as Hugging Face's folder of a Marian model, and back. Without torch; nothing is written on refusal."""
+"""Converts between run folders and Hugging Face folders of Marian models. Needs no torch; an error writes nothing."""
 
 from __future__ import annotations
 
@@ -13,9 +13,16 @@ from manyheads.config.tasks.translation import TranslationConfig, TranslationRec
 from manyheads.data.tokens.sentencepiece_model import ModelType, model_type
 from manyheads.data.tokens.tokenizers import Tokenizer, Tokenizers
 from manyheads.errors import ManyheadsError
-from manyheads.exchange.marian import POSITIONS, from_marian, marian_settings, obstacles, settings_from, to_marian
+from manyheads.exchange.marian import (
+    POSITIONS,
+    config_from_marian,
+    from_marian,
+    marian_config,
+    to_marian,
+    unsupported_by_marian,
+)
 from manyheads.exchange.marian_tokenizer import MarianTokens, tokenizer_files
-from manyheads.exchange.tags import exported_page
+from manyheads.exchange.tags import exported_readme
 from manyheads.exchange.tree import read_checked
 from manyheads.runs.atomic import fresh_folder
 from manyheads.runs.card import card_text
@@ -23,7 +30,7 @@ from manyheads.runs.folder import RunFolder
 from manyheads.runs.weights import Arrays, read_weights, weights_bytes
 
 Check = Callable[[Path, Path], None]
-"""Looks at a run folder and a Hugging Face folder before either appears; what it raises, nothing of it is written."""
+"""Called with the run folder and the Hugging Face folder before the result is moved into place; may raise to stop."""
 
 _KINDS = {
     ModelType.UNIGRAM: "unigram",
@@ -36,22 +43,22 @@ _KINDS = {
 def export_huggingface(run: RunFolder, out: Path, *, check: Check | None = None) -> None:
     """Write a run's model for `MarianMTModel.from_pretrained` and `MarianTokenizer.from_pretrained`."""
     config, recipe = run.config_for(TranslationConfig), run.recipe_for(TranslationRecipe)
-    if refused := obstacles(config):
+    if keys := unsupported_by_marian(config):
         raise ManyheadsError(
-            f"Marian cannot hold a model with {' and '.join(refused)}.",
+            f"Marian does not support a model with {' and '.join(keys)}.",
             where=str(run.path),
-            cure="'--to ctranslate2' can, and a run folder is free to copy as it is.",
+            cure="Export it with '--to ctranslate2', or copy the run folder itself.",
         )
     arrays = to_marian(read_checked(run.weights_file, config), config)
     languages = (recipe.data.source_language, recipe.data.target_language)
     files = {
         **tokenizer_files(run.tokenizers(), config, languages=languages, longest=POSITIONS),
-        "config.json": _json(marian_settings(config)),
+        "config.json": _json(marian_config(config)),
         "generation_config.json": _json(_generation_settings(config, recipe)),
         "model.safetensors": weights_bytes(arrays, metadata={"format": "pt"}),
     }
-    if page := exported_page(run, recipe):
-        files["README.md"] = page  # where Hugging Face shows it
+    if readme := exported_readme(run, recipe):
+        files["README.md"] = readme  # Hugging Face shows this file
     with fresh_folder(out) as draft:
         for name, content in files.items():
             (draft / name).write_bytes(content)
@@ -60,9 +67,9 @@ def export_huggingface(run: RunFolder, out: Path, *, check: Check | None = None)
 
 
 def import_huggingface(folder: Path, out: Path, *, check: Check | None = None) -> None:
-    """Write a run folder for a Marian model (such as OPUS-MT's) in a Hugging Face folder."""
+    """Write a run folder from the Hugging Face folder of a Marian model (such as OPUS-MT's)."""
     values = _read_json(folder / "config.json")
-    config = settings_from(values, where=str(folder / "config.json"))
+    config = config_from_marian(values, where=str(folder / "config.json"))
     settings = _read_json(folder / "tokenizer_config.json", optional=True)
     tokens = _read_tokens(folder, settings)
     config = _with_unknown(config, tokens, where=str(folder / "vocab.json"))
@@ -72,7 +79,7 @@ def import_huggingface(folder: Path, out: Path, *, check: Check | None = None) -
     facts = {
         "model": f"{recipe.model.kind}, {sum(array.size for array in arrays.values()):,} parameters",
         "imported from": str(values.get("_name_or_path") or folder.name),
-        "training data": "not known here; see where the model comes from",
+        "training data": "unknown; see the source of the model",
     }
     with fresh_folder(out) as draft:
         run = RunFolder(draft)
@@ -87,22 +94,22 @@ def import_huggingface(folder: Path, out: Path, *, check: Check | None = None) -
 
 
 def _generation_settings(config: TranslationConfig, recipe: TranslationRecipe) -> dict[str, Any]:
-    """Return how Hugging Face is to search; its length penalty is |y|^α, which is near the paper's but not the same."""
+    """Return Hugging Face's `generation_config.json`. Its length penalty is |y|^α, close to the paper's."""
     return {
         "decoder_start_token_id": config.start,
         "eos_token_id": config.end,
         "forced_eos_token_id": config.end,
         "pad_token_id": config.pad,
-        "bad_words_ids": [[one] for one in sorted({config.pad, config.start} - {config.end})] or None,
+        "bad_words_ids": [[token] for token in sorted({config.pad, config.start} - {config.end})] or None,
         "num_beams": recipe.decoding.beam,
         "length_penalty": recipe.decoding.length_penalty,
         "no_repeat_ngram_size": recipe.decoding.no_repeat_ngram,
-        "max_length": POSITIONS // 2,  # Hugging Face's own default would cut after 20 tokens
+        "max_length": POSITIONS // 2,  # Hugging Face's own default would truncate after 20 tokens
     }
 
 
 def _read_arrays(folder: Path) -> Arrays:
-    """Read the weights, in one file or several; a pickle is never opened."""
+    """Read the weights from one or more safetensors files. Pickles are never opened."""
     files = sorted(folder.glob("model*.safetensors"))
     if not files:
         raise ManyheadsError(
@@ -114,7 +121,7 @@ def _read_arrays(folder: Path) -> Arrays:
 
 
 def _read_tokens(folder: Path, settings: dict[str, Any]) -> MarianTokens:
-    """Read the SentencePiece models and the vocabularies."""
+    """Read the SentencePiece models and the vocabulary files."""
     source = _read_json(folder / "vocab.json")
     separate = bool(settings.get("separate_vocabs"))
     unknown = settings.get("unk_token", "<unk>")
@@ -128,7 +135,7 @@ def _read_tokens(folder: Path, settings: dict[str, Any]) -> MarianTokens:
 
 
 def _with_unknown(config: TranslationConfig, tokens: MarianTokens, *, where: str) -> TranslationConfig:
-    """Return the configuration with the id of the unknown token, which both sides must share."""
+    """Return the configuration with the id of the unknown token, which must be the same on both sides."""
     ids = {tokens.source_ids.get(tokens.unknown), tokens.target_ids.get(tokens.unknown)}
     (number,) = ids if len(ids) == 1 else (None,)
     if number is None:
@@ -139,11 +146,11 @@ def _with_unknown(config: TranslationConfig, tokens: MarianTokens, *, where: str
 def _recipe(
     folder: Path, config: TranslationConfig, tokenizers: Tokenizers, settings: dict[str, Any]
 ) -> TranslationRecipe:
-    """Return a recipe as far as it is known: the model's shape, the tokenizer's kind, and how to search."""
+    """Return what is known of the recipe: the model's shape, the tokenizer's kind, and the decoding options."""
     generation = _read_json(folder / "generation_config.json", optional=True)
     start = {config.pad: "pad", config.end: "end"}.get(config.start, "start")
     shared = config.transformer.tie == "all" or tokenizers.shared
-    kinds = [_KINDS[model_type(one.model)] for one in (tokenizers.source, tokenizers.target)]
+    kinds = [_KINDS[model_type(tokenizer.model)] for tokenizer in (tokenizers.source, tokenizers.target)]
     values = {
         "name": folder.resolve().name,
         "data": {
@@ -168,7 +175,7 @@ def _recipe(
 
 
 def _read(path: Path) -> bytes:
-    """Read a file that must be there."""
+    """Return the content of a required file."""
     try:
         return path.read_bytes()
     except FileNotFoundError:
@@ -180,7 +187,7 @@ def _read(path: Path) -> bytes:
 
 
 def _read_json(path: Path, *, optional: bool = False) -> dict[str, Any]:
-    """Read a JSON object; an optional file that is missing is an empty one."""
+    """Read a JSON object; a missing optional file gives an empty one."""
     if optional and not path.exists():
         return {}
     try:
@@ -193,5 +200,5 @@ def _read_json(path: Path, *, optional: bool = False) -> dict[str, Any]:
 
 
 def _json(values: dict[str, Any]) -> bytes:
-    """Return settings as a JSON file."""
+    """Return values as the content of a JSON file."""
     return (json.dumps(values, indent=2) + "\n").encode("utf-8")

@@ -1,12 +1,13 @@
-"""Our Transformer's weights and settings as Hugging Face's Marian has them, and back, exactly both ways.
+"""Converts the weights and settings of our Transformer to those of Hugging Face's Marian and back, without loss.
 
-Marian is the paper's post-norm Transformer. Two things differ in form only:
+Marian is the paper's post-norm Transformer. Two things are stored differently:
 
-- Marian's positional encodings have all sines first, then all cosines; the paper interleaves them. That is a
-  permutation of the model's width, so every axis of a weight that lies along the width is permuted.
-- Query, key and value projections are three matrices there and one here.
+- Marian's positional encodings have all sines first, then all cosines; the paper interleaves them. This is a
+  permutation of the model's width, so every axis of a weight that has this width is permuted.
+- Query, key and value projections are three matrices in Marian and one in our model.
 
-What Marian cannot hold (`obstacles`), and what of Marian we cannot (`settings_from`), is refused by its key.
+Settings that Marian does not support (`unsupported_by_marian`), and settings of Marian that our model does not support
+(`config_from_marian`), are errors that name the key.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from manyheads.config.messages import build
 from manyheads.config.tasks.translation import TranslationConfig
 from manyheads.errors import ManyheadsError
 from manyheads.exchange.sinusoids import halves, sinusoid_table
-from manyheads.exchange.tree import source_vectors, target_vectors, unsupported, weight_tree
+from manyheads.exchange.tree import source_vectors, target_vectors, unsupported_keys, weight_tree
 from manyheads.runs.weights import Arrays, check_names, shapes
 
-POSITIONS = 1024  # in Marian's table; ours has no end
+POSITIONS = 1024  # in Marian's table; our sinusoids have no limit
 BIAS = "final_logits_bias"
 SHARED, SOURCE, TARGET, OUTPUT = (
     "model.shared.weight",
@@ -33,13 +34,13 @@ SHARED, SOURCE, TARGET, OUTPUT = (
     "model.decoder.embed_tokens.weight",
     "lm_head.weight",
 )
-ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "swish", "silu": "swish"}  # theirs to ours
-NEEDED = (
+ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "swish", "silu": "swish"}  # Marian's names to our names
+REQUIRED = (
     *("vocab_size", "d_model", "encoder_layers", "decoder_layers", "encoder_attention_heads"),
     *("encoder_ffn_dim", "activation_function", "pad_token_id", "eos_token_id", "decoder_start_token_id"),
 )
-# Keys of older folders that describe another model when they have another value.
-FIXED = {
+# Keys of older folders; with any other value they describe a model that we do not support.
+FIXED_VALUES = {
     "scale_embedding": True,
     "normalize_before": False,
     "normalize_embedding": False,
@@ -49,81 +50,92 @@ FIXED = {
 
 
 @dataclass(frozen=True)
-class Match:
-    """One of our arrays, the arrays it is there (stacked on the first axis), and its axes along the model's width."""
+class WeightMapping:
+    """The name of one of our arrays, and how Marian stores it.
 
-    ours: str
-    theirs: tuple[str, ...]
-    wide: tuple[int, ...]
+    Stacked along the first axis, the Marian arrays are our array. `width_axes` are its axes of the model's width.
+    """
+
+    name: str
+    marian_names: tuple[str, ...]
+    width_axes: tuple[int, ...]
 
 
-def matches(config: TranslationConfig) -> list[Match]:
-    """Return where each array of ours is in Marian; the output bias, which Marian always has, is told apart."""
+def weight_mappings(config: TranslationConfig) -> list[WeightMapping]:
+    """Return the mapping of each array, except for the output bias: Marian always has one, our model may not."""
     model = config.transformer
-    found = _embedding_matches(config)
+    mappings = _embedding_mappings(config)
     for index in range(model.encoder_layers):
-        found += _layer(f"encoder.layers.{index}", {"attention": "self_attn"})
+        mappings += _layer_mappings(f"encoder.layers.{index}", {"attention": "self_attn"})
     for index in range(model.decoder_layers):
-        found += _layer(f"decoder.layers.{index}", {"self_attention": "self_attn", "cross_attention": "encoder_attn"})
-    return found
+        attentions = {"self_attention": "self_attn", "cross_attention": "encoder_attn"}
+        mappings += _layer_mappings(f"decoder.layers.{index}", attentions)
+    return mappings
 
 
-def _embedding_matches(config: TranslationConfig) -> list[Match]:
-    """Return the matches of the one, two or three embedding matrices [V, D]."""
+def _embedding_mappings(config: TranslationConfig) -> list[WeightMapping]:
+    """Return the mappings of the one, two or three embedding matrices [V, D]."""
     if config.transformer.tie == "all":
-        return [Match("output", (SHARED,), (1,))]
-    found = [Match(source_vectors(config), (SOURCE,), (1,)), Match(target_vectors(config), (TARGET,), (1,))]
-    return [*found, Match("output", (OUTPUT,), (1,))] if config.transformer.tie == "none" else found
+        return [WeightMapping("output", (SHARED,), (1,))]
+    mappings = [
+        WeightMapping(source_vectors(config), (SOURCE,), (1,)),
+        WeightMapping(target_vectors(config), (TARGET,), (1,)),
+    ]
+    return [*mappings, WeightMapping("output", (OUTPUT,), (1,))] if config.transformer.tie == "none" else mappings
 
 
-def _layer(name: str, attentions: Mapping[str, str]) -> list[Match]:
-    """Return the matches of one layer."""
-    found = []
-    for ours, theirs in attentions.items():
-        base = f"model.{name}.{theirs}"
-        inputs = [f"{base}.{letter}_proj" for letter in "qkv"]
-        found += [
-            Match(f"{name}.{ours}.inputs", tuple(f"{one}.weight" for one in inputs), (1,)),
-            Match(f"{name}.{ours}.inputs_bias", tuple(f"{one}.bias" for one in inputs), ()),
-            *_pair(f"{name}.{ours}.output", f"{base}.out_proj", (0,), (0,)),
-            *_pair(f"{name}.{ours}_norm.norm", f"{base}_layer_norm", (0,), (0,)),
+def _layer_mappings(layer: str, attentions: Mapping[str, str]) -> list[WeightMapping]:
+    """Return the mappings of one layer; `attentions` has Marian's name of each of its attentions."""
+    mappings = []
+    for name, marian_name in attentions.items():
+        base = f"model.{layer}.{marian_name}"
+        projections = [f"{base}.{letter}_proj" for letter in "qkv"]
+        mappings += [
+            WeightMapping(f"{layer}.{name}.inputs", tuple(f"{one}.weight" for one in projections), (1,)),
+            WeightMapping(f"{layer}.{name}.inputs_bias", tuple(f"{one}.bias" for one in projections), ()),
+            *_pair(f"{layer}.{name}.output", f"{base}.out_proj", (0,), (0,)),
+            *_pair(f"{layer}.{name}_norm.norm", f"{base}_layer_norm", (0,), (0,)),
         ]
     return [
-        *found,
-        *_pair(f"{name}.feed_forward.widen", f"model.{name}.fc1", (1,), ()),
-        *_pair(f"{name}.feed_forward.narrow", f"model.{name}.fc2", (0,), (0,)),
-        *_pair(f"{name}.feed_forward_norm.norm", f"model.{name}.final_layer_norm", (0,), (0,)),
+        *mappings,
+        *_pair(f"{layer}.feed_forward.widen", f"model.{layer}.fc1", (1,), ()),
+        *_pair(f"{layer}.feed_forward.narrow", f"model.{layer}.fc2", (0,), (0,)),
+        *_pair(f"{layer}.feed_forward_norm.norm", f"model.{layer}.final_layer_norm", (0,), (0,)),
     ]
 
 
-def _pair(ours: str, theirs: str, weight: tuple[int, ...], bias: tuple[int, ...]) -> list[Match]:
-    """Return the matches of a weight and its bias, with the axes of each along the width."""
-    return [Match(f"{ours}.weight", (f"{theirs}.weight",), weight), Match(f"{ours}.bias", (f"{theirs}.bias",), bias)]
+def _pair(name: str, marian_name: str, weight_axes: tuple[int, ...], bias_axes: tuple[int, ...]) -> list[WeightMapping]:
+    """Return the mappings of a weight and its bias, with the axes of each that have the model's width."""
+    return [
+        WeightMapping(f"{name}.weight", (f"{marian_name}.weight",), weight_axes),
+        WeightMapping(f"{name}.bias", (f"{marian_name}.bias",), bias_axes),
+    ]
 
 
-# --- From us to Marian -----------------------------------------------------------------------------------------------
+# --- Export ----------------------------------------------------------------------------------------------------------
 
 
-def obstacles(config: TranslationConfig) -> list[str]:
-    """Return the keys, with their values, of what Marian cannot hold."""
+def unsupported_by_marian(config: TranslationConfig) -> list[str]:
+    """Return the keys, with their values, that Marian does not support."""
     norm = config.transformer.norm
-    found = [] if norm == "post" else [f"model.norm: {norm}"]
-    return found + unsupported(config, positions=("sinusoidal",))
+    keys = [] if norm == "post" else [f"model.norm: {norm}"]
+    return keys + unsupported_keys(config, positions=("sinusoidal",))
 
 
 def to_marian(arrays: Arrays, config: TranslationConfig) -> Arrays:
-    """Return Marian's arrays for ours."""
+    """Return Marian's arrays for those of a run."""
     order = halves(config.transformer.width)
     bias = arrays.get("bias", np.zeros(config.target_vocabulary, dtype=np.float32))
-    theirs: Arrays = {BIAS: bias[None]}
-    for match in matches(config):
-        permuted = _permuted(arrays[match.ours], match.wide, order)
-        theirs |= zip(match.theirs, np.split(permuted, len(match.theirs)), strict=True)
-    return theirs
+    marian_arrays: Arrays = {BIAS: bias[None]}
+    for mapping in weight_mappings(config):
+        permuted = _permuted(arrays[mapping.name], mapping.width_axes, order)
+        parts = np.split(permuted, len(mapping.marian_names))
+        marian_arrays |= zip(mapping.marian_names, parts, strict=True)
+    return marian_arrays
 
 
-def marian_settings(config: TranslationConfig) -> dict[str, Any]:
-    """Return Marian's `config.json` for our configuration."""
+def marian_config(config: TranslationConfig) -> dict[str, Any]:
+    """Return Marian's `config.json` for the configuration of a run."""
     model = config.transformer
     return {
         "architectures": ["MarianMTModel"],
@@ -156,12 +168,12 @@ def marian_settings(config: TranslationConfig) -> dict[str, Any]:
     }
 
 
-# --- From Marian to us -----------------------------------------------------------------------------------------------
+# --- Import ----------------------------------------------------------------------------------------------------------
 
 
-def settings_from(values: Mapping[str, Any], *, where: str) -> TranslationConfig:
-    """Return our configuration for Marian's `config.json`, as yet without an output bias, or refuse it by its key."""
-    _check_kind(values, where)
+def config_from_marian(values: Mapping[str, Any], *, where: str) -> TranslationConfig:
+    """Return the configuration for Marian's `config.json`; `from_marian` adds an output bias where there is one."""
+    _check_supported(values, where)
     tied = values.get("tie_word_embeddings", True)
     shared = values.get("share_encoder_decoder_embeddings", True)
     source = values["vocab_size"]
@@ -187,18 +199,18 @@ def settings_from(values: Mapping[str, Any], *, where: str) -> TranslationConfig
     return build(TranslationConfig, whole, origin=where)
 
 
-def _check_kind(values: Mapping[str, Any], where: str) -> None:
-    """Refuse another architecture, missing keys, and values that our model has no place for, all at once."""
+def _check_supported(values: Mapping[str, Any], where: str) -> None:
+    """Raise an error for another architecture, and one that lists all missing keys or all unsupported values."""
     if values.get("model_type") != "marian":
         raise ManyheadsError(
             f"a model of type '{values.get('model_type', 'unknown')}' cannot be imported.",
             where=where,
             cure="Marian models (OPUS-MT) can.",
         )
-    missing = [key for key in NEEDED if values.get(key) is None]
+    missing = [key for key in REQUIRED if values.get(key) is None]
     if missing:
         raise ManyheadsError(f"these keys are missing: {', '.join(missing)}.", where=where)
-    wrong = [f"{key}: {values[key]}" for key, only in FIXED.items() if values.get(key, only) != only]
+    wrong = [f"{key}: {values[key]}" for key, only in FIXED_VALUES.items() if values.get(key, only) != only]
     if "scale_embedding" not in values:
         wrong.append("scale_embedding: false")  # Hugging Face's default
     wrong += [
@@ -213,69 +225,71 @@ def _check_kind(values: Mapping[str, Any], where: str) -> None:
     if isinstance(values["eos_token_id"], list):
         wrong.append(f"eos_token_id: {values['eos_token_id']}")
     if wrong:
-        raise ManyheadsError(f"a model with this cannot be imported: {'; '.join(wrong)}.", where=where)
+        raise ManyheadsError(f"a model with these settings cannot be imported: {'; '.join(wrong)}.", where=where)
 
 
-def from_marian(theirs: Arrays, config: TranslationConfig, *, where: str) -> tuple[Arrays, TranslationConfig]:
-    """Return our arrays for Marian's, and the configuration, with an output bias where Marian's is not zero."""
-    theirs = _canonical({name: np.asarray(array, dtype=np.float32) for name, array in theirs.items()}, config, where)
-    check_names(shapes(theirs.items()), _marian_tree(config), where=where)
-    back = np.argsort(halves(config.transformer.width))
-    ours = {
-        match.ours: _permuted(np.concatenate([theirs[name] for name in match.theirs]), match.wide, back)
-        for match in matches(config)
-    }
-    if theirs[BIAS].any():
-        ours["bias"] = theirs[BIAS][0]
+def from_marian(marian_arrays: Arrays, config: TranslationConfig, *, where: str) -> tuple[Arrays, TranslationConfig]:
+    """Return the arrays of a run for Marian's, and the configuration: with an output bias if Marian's is not zero."""
+    marian_arrays = _canonical(
+        {name: np.asarray(array, dtype=np.float32) for name, array in marian_arrays.items()}, config, where
+    )
+    check_names(shapes(marian_arrays.items()), _marian_tree(config), where=where)
+    order = np.argsort(halves(config.transformer.width))
+    arrays = {}
+    for mapping in weight_mappings(config):
+        stacked = np.concatenate([marian_arrays[name] for name in mapping.marian_names])
+        arrays[mapping.name] = _permuted(stacked, mapping.width_axes, order)
+    if marian_arrays[BIAS].any():
+        arrays["bias"] = marian_arrays[BIAS][0]
         config = config.model_copy(update={"model": config.transformer.model_copy(update={"output_bias": True})})
-    return ours, config
+    return arrays, config
 
 
 def _marian_tree(config: TranslationConfig) -> dict[str, tuple[int, ...]]:
-    """Return the shape of every array that a Marian of this configuration has, tied ones once."""
-    ours = weight_tree(config)
+    """Return the shape of every array of a Marian model with this configuration; tied arrays occur once."""
+    run_tree = weight_tree(config)
     tree: dict[str, tuple[int, ...]] = {BIAS: (1, config.target_vocabulary)}
-    for match in matches(config):
-        first, *rest = ours[match.ours]
-        tree |= {name: (first // len(match.theirs), *rest) for name in match.theirs}
+    for mapping in weight_mappings(config):
+        first, *rest = run_tree[mapping.name]
+        tree |= {name: (first // len(mapping.marian_names), *rest) for name in mapping.marian_names}
     return tree
 
 
-def _canonical(theirs: Arrays, config: TranslationConfig, where: str) -> Arrays:
-    """Bring the ways to spell the same model into one: without copies of tied arrays, without tables, with a bias."""
-    theirs = dict(theirs)
+def _canonical(arrays: Arrays, config: TranslationConfig, where: str) -> Arrays:
+    """Return Marian's arrays in a canonical form: no copies of tied arrays, no position tables, and an output bias."""
+    arrays = dict(arrays)
     for name, others in _copies(config).items():
-        same = [theirs.pop(other) for other in (name, *others) if other in theirs]
-        if any(not np.array_equal(same[0], one) for one in same[1:]):
+        copies = [arrays.pop(other) for other in (name, *others) if other in arrays]
+        if any(not np.array_equal(copies[0], copy) for copy in copies[1:]):
             raise ManyheadsError(
                 f"these arrays should be the same, as the configuration ties them: {', '.join((name, *others))}.",
                 where=where,
             )
-        if same:
-            theirs[name] = same[0]
+        if copies:
+            arrays[name] = copies[0]
     for side in ("encoder", "decoder"):
-        table = theirs.pop(f"model.{side}.embed_positions.weight", None)
+        table = arrays.pop(f"model.{side}.embed_positions.weight", None)
         if table is not None and not _is_sinusoidal(table):
             raise ManyheadsError(f"the positions of the {side} are not Marian's sinusoids.", where=where)
-    theirs.setdefault(BIAS, np.zeros((1, config.target_vocabulary), dtype=np.float32))
-    return theirs
+    arrays.setdefault(BIAS, np.zeros((1, config.target_vocabulary), dtype=np.float32))
+    return arrays
 
 
 def _copies(config: TranslationConfig) -> dict[str, tuple[str, ...]]:
-    """Return, for each embedding matrix, the other names under which it may stand."""
+    """Return, for each tied embedding matrix, the other names under which a file may have it."""
     if config.transformer.tie == "all":
         return {SHARED: (SOURCE, TARGET, OUTPUT)}
     return {TARGET: (OUTPUT,)} if config.transformer.tie == "target" else {}
 
 
 def _is_sinusoidal(table: NDArray[np.generic]) -> bool:
-    """Whether a table [positions, D] holds sines, then cosines (to the precision of a 16-bit number)."""
+    """Return whether a table [positions, D] has all sines, then all cosines, up to the precision of float16."""
     positions, width = table.shape
     return bool(np.allclose(table, sinusoid_table(positions, width)[:, halves(width)], atol=2e-3))
 
 
 def _permuted(array: NDArray[np.generic], axes: tuple[int, ...], order: NDArray[np.int64]) -> NDArray[np.generic]:
-    """Return an array with the given axes, which lie along the model's width, in another order."""
+    """Return an array whose given axes, which have the model's width, are reordered."""
     for axis in axes:
         array = np.take(array, order, axis=axis)
     return np.ascontiguousarray(array)

@@ -1,15 +1,16 @@
-"""Our tokenizers as the files of Hugging Face's MarianTokenizer, and back.
+"""Converts between our tokenizers and the files of Hugging Face's MarianTokenizer.
 
-MarianTokenizer cuts text with `source.spm` or `target.spm` and looks the pieces up in `vocab.json`; what is not there
-is unknown. Ours is one SentencePiece model a side, whose ids are the model's. So an import puts the pieces of each
-side's model into the order of `vocab.json`, with all scores as they were: text is cut exactly as before.
+MarianTokenizer splits text into pieces with `source.spm` or `target.spm`, and looks the pieces up in `vocab.json`; a
+piece that is not in there is unknown. Our tokenizers are one SentencePiece model per side, whose ids are those of the
+Transformer. So an import reorders the pieces of each side's model as in `vocab.json`, and keeps all scores: text is
+split exactly as before.
 
 | piece | becomes |
 |---|---|
-| in the vocabulary and in this side's model | itself, in its new place |
-| in the vocabulary only (the other side's) | one that no text is cut into |
-| a language code such as `>>fra<<` | one that is found in front of a text |
-| in this side's model only | one behind the end of the vocabulary, which is read as unknown |
+| in the vocabulary and in this side's model | the same piece, at its new id |
+| in the vocabulary only (of the other side) | a piece that no text is split into |
+| a language code such as `>>fra<<` | a piece that is recognised in front of a text |
+| in this side's model only | a piece after the end of the vocabulary, which is encoded as unknown |
 """
 
 from __future__ import annotations
@@ -32,18 +33,18 @@ from manyheads.data.tokens.sentencepiece_model import (
 from manyheads.data.tokens.tokenizers import BEYOND, Tokenizer, Tokenizers, tag_piece
 from manyheads.errors import ManyheadsError
 
-# The score of a piece that an import added; SentencePiece never looks at it, and an export leaves such pieces out.
+# The score of pieces that an import added. SentencePiece never uses it, and an export removes such pieces.
 ADDED = -1e6
 LANGUAGE_CODE = re.compile(r">>.+<<")
 
 
-# --- From us to Marian -----------------------------------------------------------------------------------------------
+# --- Export ----------------------------------------------------------------------------------------------------------
 
 
 def tokenizer_files(
     tokenizers: Tokenizers, config: TranslationConfig, *, languages: tuple[str | None, str | None], longest: int
 ) -> dict[str, bytes]:
-    """Return the files of a MarianTokenizer by name."""
+    """Return the content of each file of a MarianTokenizer, by name."""
     source, target = _vocabulary(tokenizers.source), _vocabulary(tokenizers.target)
     settings: dict[str, Any] = {
         "tokenizer_class": "MarianTokenizer",
@@ -65,19 +66,19 @@ def tokenizer_files(
 
 
 def _vocabulary(tokenizer: Tokenizer) -> list[str]:
-    """Return the pieces in the order of the ids, a language code without the sign of the space before it."""
+    """Return the pieces in the order of their ids; language codes without the SentencePiece space marker."""
     codes = {tag_piece(code): code for code in _codes(tokenizer)}
     return [codes.get(piece, piece) for piece in tokenizer.vocabulary()]
 
 
 def _codes(tokenizer: Tokenizer) -> list[str]:
-    """Return the language codes that an import made a part of the tokenizer."""
+    """Return the language codes that an import added to the tokenizer."""
     added = (piece for piece in read_pieces(tokenizer.model) if piece.score == ADDED)
     return [piece.text[1:] for piece in added if piece.type is PieceType.USER_DEFINED]
 
 
 def _without_added(model: bytes) -> bytes:
-    """Return a model as it was before an import, but for the order; the bytes of one that we trained stay the same."""
+    """Return a model without the pieces that an import added; a model without such pieces is returned unchanged."""
     pieces = read_pieces(model)
     own = [piece for piece in pieces if piece.score != ADDED]
     return model if own == pieces else with_pieces(model, own)
@@ -89,16 +90,16 @@ def _ids(vocabulary: Sequence[str]) -> dict[str, int]:
 
 
 def _json(values: Mapping[str, Any]) -> bytes:
-    """Return values as a JSON file."""
+    """Return values as the content of a JSON file."""
     return (json.dumps(values, ensure_ascii=False, indent=2) + "\n").encode("utf-8")
 
 
-# --- From Marian to us -----------------------------------------------------------------------------------------------
+# --- Import ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class MarianTokens:
-    """What the files of a MarianTokenizer hold: a SentencePiece model and a piece for each id, for each side."""
+    """The content of a MarianTokenizer's files: for each side a SentencePiece model and the id of each piece."""
 
     source_model: bytes
     target_model: bytes
@@ -107,7 +108,7 @@ class MarianTokens:
     unknown: str
 
     def tokenizers(self, config: TranslationConfig, *, where: str) -> Tokenizers:
-        """Return tokenizers whose ids are the model's."""
+        """Return tokenizers whose ids are those of the Transformer."""
         special = (config.pad, config.start, config.end)
         source = _ordered(self.source_ids, config.source_vocabulary, where=f"{where}/vocab.json")
         target = _ordered(self.target_ids, config.target_vocabulary, where=f"{where}/vocab.json")
@@ -120,7 +121,7 @@ class MarianTokens:
 
 
 def _ordered(ids: Mapping[str, int], size: int, *, where: str) -> list[str]:
-    """Return the piece of each id; ids that the vocabulary leaves out, as some pad it, get a name of their own."""
+    """Return the piece of each id. Ids without a piece, as in a padded vocabulary, get a placeholder piece."""
     pieces = {number: piece for piece, number in ids.items()}
     if len(pieces) != len(ids) or not pieces or min(pieces) < 0 or max(pieces) >= size:
         raise ManyheadsError(f"the vocabulary does not give each piece an id of its own below {size:,}.", where=where)
@@ -128,12 +129,12 @@ def _ordered(ids: Mapping[str, int], size: int, *, where: str) -> list[str]:
 
 
 def _rebuilt(model: bytes, vocabulary: Sequence[str], *, unknown: str, special: Sequence[int], codes: bool) -> bytes:
-    """Return a SentencePiece model that cuts text as the given one does, with ids in the vocabulary's order."""
+    """Return a SentencePiece model that splits text as the given one does, with the ids of the vocabulary."""
     pieces = read_pieces(model)
     if [piece.text for piece in pieces] == list(vocabulary):
         return model
     own = {piece.text: piece for piece in pieces}
-    # An unused piece keeps its text in an output. BPE would merge towards it, so there it has to be a control piece.
+    # An unused piece keeps its text when decoded. BPE would merge into an unused piece, so there it is a control piece.
     foreign = PieceType.CONTROL if model_type(model) is ModelType.BPE else PieceType.UNUSED
 
     def placed(number: int, text: str) -> Piece:
@@ -149,8 +150,8 @@ def _rebuilt(model: bytes, vocabulary: Sequence[str], *, unknown: str, special: 
         return Piece(text, ADDED, foreign)
 
     known = set(vocabulary)
-    silent = (PieceType.UNKNOWN, PieceType.CONTROL)
-    beyond = [piece for piece in pieces if piece.text not in known and piece.type not in silent]
+    special_types = (PieceType.UNKNOWN, PieceType.CONTROL)
+    beyond = [piece for piece in pieces if piece.text not in known and piece.type not in special_types]
     if beyond:
         beyond.insert(0, Piece(BEYOND, ADDED, PieceType.CONTROL))
     return with_pieces(model, [*(placed(number, text) for number, text in enumerate(vocabulary)), *beyond])

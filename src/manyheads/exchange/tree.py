@@ -1,6 +1,6 @@
-"""The weights a Transformer of a run folder must have, by name and shape, known without torch.
+"""The names and shapes of the weights that a Transformer's run folder must have, computed without torch.
 
-Every exchange reads this tree: what a format calls `q_proj` or `linear_0` is a part of one of these arrays.
+Every conversion is based on this tree: what a format calls `q_proj` or `linear_0` is a part of one of these arrays.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Shapes = dict[str, tuple[int, ...]]
 
 
 def weight_tree(config: TranslationConfig) -> Shapes:
-    """Return the shape of every array in `model.safetensors`; a tied matrix stands there once, as `output`."""
+    """Return the shape of every array in `model.safetensors`; a tied matrix is stored once, as `output`."""
     model = config.transformer
     tree = _embeddings(config)
     for index in range(model.encoder_layers):
@@ -32,8 +32,8 @@ def weight_tree(config: TranslationConfig) -> Shapes:
     return tree
 
 
-def unsupported(config: TranslationConfig, *, positions: Collection[str]) -> list[str]:
-    """Return the keys, with their values, of what a format with full attention and these positions cannot hold."""
+def unsupported_keys(config: TranslationConfig, *, positions: Collection[str]) -> list[str]:
+    """Return the keys, with their values, that a format with full attention and these positions does not support."""
     if config.model.kind != "transformer":
         return [f"model.kind: {config.model.kind}"]
     model = config.transformer
@@ -47,7 +47,7 @@ def unsupported(config: TranslationConfig, *, positions: Collection[str]) -> lis
 
 
 def read_checked(path: Path, config: TranslationConfig) -> Arrays:
-    """Read a run's weights; everything missing, unknown or of the wrong shape is told at once."""
+    """Read a run's weights; one error lists everything that is missing, unknown or of the wrong shape."""
     arrays = read_weights(path)
     check_names(shapes(arrays.items()), weight_tree(config), where=str(path))
     return arrays
@@ -64,7 +64,7 @@ def target_vectors(config: TranslationConfig) -> str:
 
 
 def _embeddings(config: TranslationConfig) -> Shapes:
-    """The embeddings, the output layer and learned positions."""
+    """Return the shapes of the embeddings, the output layer and learned positions."""
     model = config.transformer
     tree: Shapes = {"output": (config.target_vocabulary, model.width)}
     if model.output_bias:
@@ -78,7 +78,7 @@ def _embeddings(config: TranslationConfig) -> Shapes:
 
 
 def _layer(name: str, attentions: tuple[str, ...], width: int, inner: int) -> Shapes:
-    """One layer: its attentions, its feed-forward network, and a norm for each of them."""
+    """Return the shapes of one layer: its attentions, its feed-forward network, and a norm for each of them."""
     tree: Shapes = {}
     for attention in attentions:
         tree[f"{name}.{attention}.inputs"] = (3 * width, width)
@@ -92,7 +92,7 @@ def _layer(name: str, attentions: tuple[str, ...], width: int, inner: int) -> Sh
 
 
 def _relative_positions(attention: str, config: TranslationConfig) -> Shapes:
-    """The vectors for distances that a self-attention has, if it has them."""
+    """Return the shapes of the relative position vectors of a self-attention, if it has them."""
     model = config.transformer
     if model.positions.kind != "relative":
         return {}
@@ -101,5 +101,5 @@ def _relative_positions(attention: str, config: TranslationConfig) -> Shapes:
 
 
 def _pair(name: str, shape: tuple[int, ...]) -> Shapes:
-    """A weight and the bias of its outputs."""
+    """Return the shapes of a weight and its bias."""
     return {f"{name}.weight": shape, f"{name}.bias": shape[:1]}

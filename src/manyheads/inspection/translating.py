@@ -11,7 +11,7 @@ from torch import Tensor
 
 from manyheads.attention.recording import record_attention
 from manyheads.config.tasks.translation import TranslationRecipe
-from manyheads.decoding.engines.choice import torch_engine
+from manyheads.decoding.engines.choice import load_torch_engine
 from manyheads.decoding.options import TranslationOptions
 from manyheads.decoding.search.constraints import Constraints
 from manyheads.decoding.search.from_source import beam_from_source
@@ -34,7 +34,7 @@ class Translating:
     """A run's translator, seen from inside. It always computes on PyTorch, with the run's own decoding options."""
 
     def __init__(self, run: RunFolder, *, device: str) -> None:
-        self._engine = torch_engine(run, device)
+        self._engine = load_torch_engine(run, device)
         self._tokenizers = run.tokenizers()
         recipe = run.recipe_for(TranslationRecipe)
         self._options = TranslationOptions.from_recipe(recipe)

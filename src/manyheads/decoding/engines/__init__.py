@@ -1,11 +1,11 @@
-"""What translates token ids: PyTorch or CTranslate2.
+"""Engines: token ids in, hypotheses out, computed by PyTorch or by CTranslate2.
 
 | file | what it is |
 |---|---|
-| `choice` | which of the two is used |
-| `torch` | every model and every option |
-| `packing` | linear layers laid out for it |
-| `ctranslate2` | the fast engine for processors, without torch |
-| `int8` | whether a processor can add 8-bit products safely |
-| `shortlist` | which target tokens a source allows |
+| `choice` | the engine interface, and which of the two engines is used |
+| `torch` | the PyTorch engine: every model and every option |
+| `packing` | linear layers with packed weights, for the PyTorch engine |
+| `int8` | 8-bit linear layers, for the PyTorch engine |
+| `ctranslate2` | the CTranslate2 engine: fast on CPUs, does not import torch |
+| `shortlist` | the target tokens that are allowed for each source token |
 """

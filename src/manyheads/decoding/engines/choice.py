@@ -1,4 +1,4 @@
-"""Which engine translates: CTranslate2 wherever it can do what is asked, PyTorch for everything else."""
+"""The engine interface, and the choice of an engine: CTranslate2 where it supports the request, PyTorch otherwise."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PRECISIONS: tuple[Precision, ...] = ("float32", "int16", "int8")
 
 
 class Engine(Protocol):
-    """What turns token ids into hypotheses."""
+    """Turns token ids into hypotheses."""
 
     def search(
         self, sources: Sequence[Sequence[int]], options: TranslationOptions, *, prefix: Sequence[int] = ()
@@ -38,7 +38,7 @@ class Engine(Protocol):
 
 
 def open_engine(run: RunFolder, *, engine: str = "auto", device: str = "auto", precision: str = "float32") -> Engine:
-    """Return the engine of a name for a run's model; `auto` decides anew for each call what it needs."""
+    """Return an engine for a run's model. With `auto`, the engine is chosen for each call by its options."""
     if engine not in ENGINES:
         raise ManyheadsError(f"there is no engine '{engine}'.", where="--engine", cure=did_you_mean(engine, ENGINES))
     if precision not in PRECISIONS:
@@ -46,21 +46,24 @@ def open_engine(run: RunFolder, *, engine: str = "auto", device: str = "auto", p
             f"there is no precision '{precision}'.", where="--precision", cure=did_you_mean(precision, PRECISIONS)
         )
     if engine == "torch":
-        return torch_engine(run, device, precision)
-    return Chooser(run, device=device, precision=precision, strict=engine == "ctranslate2")
+        return load_torch_engine(run, device, precision)
+    return AutoEngine(run, device=device, precision=precision, strict=engine == "ctranslate2")
 
 
-class Chooser:
-    """Takes CTranslate2 wherever it can do what is asked; otherwise PyTorch, saying why, or it refuses (`strict`)."""
+class AutoEngine:
+    """Uses CTranslate2 where it supports a call, and PyTorch otherwise.
+
+    A fallback to PyTorch prints its reason once. With `strict`, it raises an error instead.
+    """
 
     def __init__(self, run: RunFolder, *, device: str, precision: Precision, strict: bool) -> None:
         self._run = run
         self._device = device
         self._precision = precision
         self._strict = strict
-        self._said: set[str] = set()
-        if (reason := self._obstacle(None)) is None:
-            _ = self.fast  # a damaged run is told of at once, not at the first text
+        self._printed_reasons: set[str] = set()
+        if (reason := self._unsupported_reason(None)) is None:
+            _ = self.ctranslate2_engine  # load it now, so that a damaged run fails here and not at the first text
         else:
             self._fall_back(reason)
 
@@ -75,61 +78,62 @@ class Chooser:
         return self._engine(None).score(sources, targets)
 
     @cached_property
-    def fast(self) -> Engine:
+    def ctranslate2_engine(self) -> Engine:
         """The run's model in CTranslate2."""
         from manyheads.decoding.engines.ctranslate2 import CTranslate2Engine
 
         return CTranslate2Engine(self._run, precision=self._precision)
 
     @cached_property
-    def general(self) -> Engine:
+    def torch_engine(self) -> Engine:
         """The run's model in PyTorch."""
-        return torch_engine(self._run, self._device, "float32" if self._precision == "int16" else self._precision)
+        precision: Precision = "float32" if self._precision == "int16" else self._precision  # PyTorch has no int16
+        return load_torch_engine(self._run, self._device, precision)
 
     def _engine(self, options: TranslationOptions | None) -> Engine:
-        """Return the engine for a search with these options, or for scoring."""
-        reason = self._obstacle(options)
-        return self.fast if reason is None else self._fall_back(reason)
+        """Return the engine for a search with these options, or for scoring (None)."""
+        reason = self._unsupported_reason(options)
+        return self.ctranslate2_engine if reason is None else self._fall_back(reason)
 
     def _fall_back(self, reason: str) -> Engine:
-        """Return the other engine, and say why; or refuse."""
+        """Return the PyTorch engine and print the reason once; with `strict`, raise an error."""
         if self._strict:
             raise ManyheadsError(f"CTranslate2 cannot be used: {reason}.", where="--engine", cure="Use --engine auto.")
-        if reason not in self._said:
-            self._said.add(reason)
+        if reason not in self._printed_reasons:
+            self._printed_reasons.add(reason)
             print(f"Translating with PyTorch: {reason}.", file=sys.stderr)
-        return self.general
+        return self.torch_engine
 
-    def _obstacle(self, options: TranslationOptions | None) -> str | None:
-        """Say why CTranslate2 cannot do what is asked; None if it can."""
+    def _unsupported_reason(self, options: TranslationOptions | None) -> str | None:
+        """Return why CTranslate2 does not support a search with these options, or scoring (None); None if it does."""
         if find_spec("ctranslate2") is None:
             return "ctranslate2 is not installed"
         if self._device not in ("auto", "cpu") or _has_graphics_card(self._device):
             return "it is for processors, not for graphics cards"
-        if self._refused:
-            return f"it cannot hold {' and '.join(self._refused)}"
-        vocabulary = self._run_vocabulary
+        if self._unsupported_keys:
+            return f"it does not support {' and '.join(self._unsupported_keys)}"
+        vocabulary = self._target_vocabulary
         if options is not None and options.sample:
-            return "only PyTorch draws samples that follow from their seed"
+            return "only PyTorch draws samples that are reproducible from the seed"
         if options is not None and 2 * options.beam > vocabulary:
             return f"a beam of {options.beam} is too wide for a vocabulary of {vocabulary}"
         return None
 
     @cached_property
-    def _refused(self) -> list[str]:
-        """The keys of the model's settings that CTranslate2 cannot hold."""
-        from manyheads.exchange.ctranslate2 import obstacles
+    def _unsupported_keys(self) -> list[str]:
+        """The keys of the model's settings that CTranslate2 does not support, with their values."""
+        from manyheads.exchange.ctranslate2 import unsupported_by_ctranslate2
 
-        return obstacles(self._run.config_for(TranslationConfig))
+        return unsupported_by_ctranslate2(self._run.config_for(TranslationConfig))
 
     @cached_property
-    def _run_vocabulary(self) -> int:
-        """The number of target pieces."""
+    def _target_vocabulary(self) -> int:
+        """The size of the target vocabulary."""
         return self._run.config_for(TranslationConfig).target_vocabulary
 
 
 def _has_graphics_card(device: str) -> bool:
-    """Whether `auto` would find a graphics card."""
+    """Return whether the device is `auto` and there is a graphics card."""
     if device != "auto":
         return False
     import ctranslate2
@@ -137,8 +141,8 @@ def _has_graphics_card(device: str) -> bool:
     return bool(ctranslate2.get_cuda_device_count())
 
 
-def torch_engine(run: RunFolder, device: str, precision: Precision = "float32") -> TorchEngine:
-    """Load a run's model on PyTorch."""
+def load_torch_engine(run: RunFolder, device: str, precision: Precision = "float32") -> TorchEngine:
+    """Load a run's model into the PyTorch engine."""
     from manyheads.decoding.engines.int8 import Int8Linear
     from manyheads.decoding.engines.packing import PackedLinear, can_pack, with_linears
     from manyheads.decoding.engines.torch import TorchEngine
@@ -150,7 +154,7 @@ def torch_engine(run: RunFolder, device: str, precision: Precision = "float32") 
     place = choose_device(device)
     if precision == "int8" and place.type != "cpu":
         raise ManyheadsError(
-            f"the torch engine has int8 on processors only, not on {place}.", where="--precision", cure="Leave it out."
+            f"the torch engine has int8 on the CPU only, not on {place}.", where="--precision", cure="Leave it out."
         )
     model = load_model(SequenceToSequence, run, device=place)
     if precision == "int8":

@@ -1,13 +1,13 @@
-"""Linear layers laid out once, for the products that decoding is made of.
+"""Linear layers whose weights are packed once, for faster decoding on CPUs.
 
-A decoding step multiplies a few rows by every weight of the model. The general product of PyTorch's library takes
-weights as they lie and is slow at so few rows; oneDNN, which PyTorch brings along, has kernels for weights that were
-put into blocks beforehand. It writes and keeps a kernel for every number of rows, half a megabyte each, so rows are
-filled up to one of a few numbers, and many rows take the general product as ever.
+A decoding step multiplies a few rows by every weight of the model. PyTorch's general matrix product does not reorder
+the weights, and is slow for few rows. oneDNN, which is part of PyTorch, has kernels for weights that were packed into
+blocks beforehand. It compiles and caches one kernel per number of rows, half a megabyte each. So the number of rows is
+padded to one of a few values, and inputs with many rows use the general product.
 
     model = with_linears(model, PackedLinear)
 
-The sums are the same up to their last digits. `PackedLinear` keeps the weights as they are; `int8` gives them 8 bits.
+Results are equal up to rounding. `PackedLinear` keeps float32 weights; `int8.Int8Linear` quantizes them to 8 bits.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from torch import Tensor, nn
 from manyheads.attention.multi_head import MultiHeadAttention
 from manyheads.models.interface import AnySequenceToSequence
 
-MOST_ROWS = 128  # that packed weights are for
+MOST_ROWS = 128  # inputs with more rows use the general product
 MakeLinear = Callable[[Tensor, Tensor | None], nn.Module]
-"""Makes a layer from [..., C] to [..., R] of weights [R, C] and a bias [R]."""
+"""Builds a layer from [..., C] to [..., R] from weights [R, C] and a bias [R]."""
 
 
 def can_pack() -> bool:
-    """Whether PyTorch has oneDNN's kernels for packed weights here."""
+    """Return whether this build of PyTorch has oneDNN's kernels for packed weights."""
     is_x86 = platform.machine().lower() in ("x86_64", "amd64")
     return is_x86 and torch._C._has_mkldnn and hasattr(torch.ops.mkldnn, "_reorder_linear_weight")
 
 
 class PackedLinear(nn.Module):
-    """A linear layer for inference whose weights [R, C] also lie in oneDNN's blocks, for few rows."""
+    """A linear layer for inference with weights [R, C], and a copy packed for oneDNN that serves inputs of few rows."""
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         super().__init__()
@@ -47,23 +47,23 @@ class PackedLinear(nn.Module):
         count = len(rows)
         if not 0 < count <= MOST_ROWS:
             return F.linear(inputs, self._weight, self._bias)
-        filled = _filled(count)
-        if filled > count:
-            rows = F.pad(rows, (0, 0, 0, filled - count))
+        padded = _padded_rows(count)
+        if padded > count:
+            rows = F.pad(rows, (0, 0, 0, padded - count))
         outputs: Tensor = torch.ops.mkldnn._linear_pointwise.default(rows, self._packed, self._bias, "none", [], "")
         return outputs[:count].view(*inputs.shape[:-1], -1)
 
 
-def _filled(count: int) -> int:
-    """Return the next power of 2 or, from 16 rows, multiple of 16: twelve numbers in all."""
+def _padded_rows(count: int) -> int:
+    """Return the next power of 2 or, above 16 rows, the next multiple of 16: twelve values in all."""
     return 1 << (count - 1).bit_length() if count <= 16 else -(-count // 16) * 16
 
 
 class PackedAttention(MultiHeadAttention):
-    """Another attention's heads with packed projections; each is made when it is first asked for."""
+    """An attention that shares the weights of another and has packed projections, each built on first use."""
 
     def __init__(self, exact: MultiHeadAttention, make_linear: MakeLinear) -> None:
-        nn.Module.__init__(self)  # all its parts are the exact one's: no weights are drawn
+        nn.Module.__init__(self)  # every part is taken from `exact`, so no new weights are initialised
         self.width, self.heads = exact.width, exact.heads
         self.mechanism, self.positions = exact.mechanism, exact.positions
         self.inputs, self.inputs_bias = exact.inputs, exact.inputs_bias
@@ -80,13 +80,13 @@ class PackedAttention(MultiHeadAttention):
 
 
 def with_linears(model: AnySequenceToSequence, make_linear: MakeLinear) -> AnySequenceToSequence:
-    """Replace the model's linear layers, those inside its attentions and its output layer by others."""
+    """Replace the model's linear layers, including those in its attentions and its output layer."""
     for parent in list(model.modules()):
         for name, part in list(parent.named_children()):
             if type(part) is MultiHeadAttention:
                 setattr(parent, name, PackedAttention(part, make_linear))
             elif type(part) is nn.Linear:
                 setattr(parent, name, make_linear(part.weight, part.bias))
-    # A method, and not a part of the model: a name that the class has defined is never looked up among its parts.
+    # Assigned as a method: nn.Module does not look up a submodule under a name that the class already defines.
     model.logits = make_linear(model.output_vectors, model.output_bias).forward  # type: ignore[method-assign]
     return model

@@ -1,4 +1,4 @@
-"""The engine that runs every model and every option: our own searches on PyTorch."""
+"""The PyTorch engine: it runs every model and supports every search option."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from manyheads.decoding.search.sampling import Sampling, sampler
 from manyheads.errors import ManyheadsError
 from manyheads.models.interface import AnySequenceToSequence, Tokens
 
-SEARCHED_TOGETHER = 64  # sentences
-SCORED_TOGETHER = 64  # pairs
+SEARCH_BATCH = 64  # sentences
+SCORE_BATCH = 64  # pairs
 Result = TypeVar("Result")
 
 
 def in_batches(work: Callable[[list[int]], list[Result]], *, lengths: Sequence[int], size: int) -> list[Result]:
-    """Do work on rows of similar length at a time, longest first; return the results in the order of the rows."""
+    """Call `work` on batches of rows of similar length, longest first; return the results in the order of the rows."""
     order = sorted(range(len(lengths)), key=lambda row: -lengths[row])
     results: dict[int, Result] = {}
     for begin in range(0, len(order), size):
@@ -44,7 +44,7 @@ class TorchEngine:
 
     @property
     def device(self) -> torch.device:
-        """Where the model is."""
+        """The device of the model's weights."""
         return self.model.output_vectors.device
 
     def search(
@@ -53,30 +53,30 @@ class TorchEngine:
         """Return hypotheses, best first, for source ids without special tokens."""
         if options.shortlist:
             raise ManyheadsError("the torch engine has no shortlist.", where="--shortlist", cure="Leave it out.")
-        search = self._aligned if options.alignments else self._search
+        search = self._search_with_attention if options.alignments else self._search
         return in_batches(
             lambda rows: search([sources[row] for row in rows], options, prefix),
             lengths=list(map(len, sources)),
-            size=options.batch_sentences or SEARCHED_TOGETHER,
+            size=options.batch_sentences or SEARCH_BATCH,
         )
 
-    def _aligned(
+    def _search_with_attention(
         self, sources: Sequence[Sequence[int]], options: TranslationOptions, prefix: Sequence[int]
     ) -> list[list[Hypothesis]]:
-        """Search, and note what the best hypothesis of each source looked at."""
+        """Search, and attach the cross-attention of the last layer to the best hypothesis of each source."""
         with record_attention(self.model) as recording:
             found = self._search(sources, options, prefix)
         last = [name for name in recording if name.endswith("cross_attention")][-1]
-        looked = recording[last].mean(dim=1)  # [B, T, S]
+        attention = recording[last].mean(dim=1)  # [B, T, S]
         for row, (hypotheses, source) in enumerate(zip(found, sources, strict=True)):
-            weights = looked[row, : len(hypotheses[0].tokens), : len(source) + 1]
+            weights = attention[row, : len(hypotheses[0].tokens), : len(source) + 1]
             hypotheses[0] = replace(hypotheses[0], attention=weights.tolist())
         return found
 
     def _search(
         self, sources: Sequence[Sequence[int]], options: TranslationOptions, prefix: Sequence[int]
     ) -> list[list[Hypothesis]]:
-        """Search for the sources of one batch."""
+        """Return the hypotheses of each source of one batch."""
         source = self._source(sources)
         limits = [len(ids) + options.extra_length for ids in sources]
         constraints = Constraints([prefix] * len(sources) if prefix else (), options.no_repeat_ngram)
@@ -91,7 +91,7 @@ class TorchEngine:
                 penalty=options.penalty,
                 constraints=constraints,
             )
-            return [[one] for one in found]
+            return [[hypothesis] for hypothesis in found]
         return beam_from_source(
             self.model,
             source,
@@ -107,18 +107,18 @@ class TorchEngine:
         return in_batches(
             lambda rows: self._score([sources[row] for row in rows], [targets[row] for row in rows]),
             lengths=list(map(len, targets)),
-            size=SCORED_TOGETHER,
+            size=SCORE_BATCH,
         )
 
     def _score(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[list[float]]:
         """Score the pairs of one batch."""
         ended = [[*target, self.special.end] for target in targets]
         target = Tokens.pad(ended, padding=self.special.pad, device=self.device)
-        likely = token_log_probabilities(self.model, self._source(sources), target, start=self.special.start)
-        return [row[: len(ids)] for row, ids in zip(likely.tolist(), ended, strict=True)]
+        scores = token_log_probabilities(self.model, self._source(sources), target, start=self.special.start)
+        return [row[: len(ids)] for row, ids in zip(scores.tolist(), ended, strict=True)]
 
     def _source(self, sources: Sequence[Sequence[int]]) -> Tokens:
-        """Lay sources out as a batch, each with its end token."""
+        """Return sources, each with its end token, as a padded batch [B, S]."""
         ended = [[*ids, self.special.end] for ids in sources]
         return Tokens.pad(ended, padding=self.special.pad, device=self.device)
 
@@ -126,8 +126,8 @@ class TorchEngine:
         self, source: Tokens, limits: list[int], options: TranslationOptions, constraints: Constraints
     ) -> list[list[Hypothesis]]:
         """Draw `n_best` outputs for each source."""
-        drawing = Sampling(options.temperature, options.top_k, options.top_p, options.seed)
-        choose = sampler(drawing, self.device)
+        sampling = Sampling(options.temperature, options.top_k, options.top_p, options.seed)
+        choose = sampler(sampling, self.device)
         draws = [
             greedy_from_source(
                 self.model,
@@ -140,4 +140,4 @@ class TorchEngine:
             )
             for _ in range(options.n_best)
         ]
-        return [sorted(one, key=lambda found: -found.score) for one in zip(*draws, strict=True)]
+        return [sorted(row, key=lambda hypothesis: -hypothesis.score) for row in zip(*draws, strict=True)]
