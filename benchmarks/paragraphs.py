@@ -26,7 +26,7 @@ from typing import Any
 
 from manyheads.config.corpora import CorpusSettings
 from manyheads.data.text.corpora import open_corpus
-from manyheads.decoding.text.sentences import Outline, outline
+from manyheads.decoding.text.sentences import SplitText, split_sentences
 from manyheads.decoding.translator import Translator
 from manyheads.metrics.overlap import overlap_score
 
@@ -37,7 +37,7 @@ COMMAND = [sys.executable, "-m", "manyheads"]
 
 def joined(sentences: list[str], language: str) -> str:
     """Return sentences as a paragraph."""
-    return Outline(sentences, ["", *[" "] * (len(sentences) - 1), ""]).fill(sentences, language)
+    return SplitText(sentences, ["", *[" "] * (len(sentences) - 1), ""]).fill(sentences, language)
 
 
 def by_command(paragraphs: list[str], model: list[str], to: str) -> list[str]:
@@ -82,7 +82,7 @@ def served(address: str, text: str, languages: tuple[str, str]) -> str:
 
 def sentence_count(texts: list[str], language: str) -> int:
     """Return how many sentences texts have."""
-    return sum(len(outline(text, [language]).sentences) for text in texts)
+    return sum(len(split_sentences(text, [language]).sentences) for text in texts)
 
 
 def compare(options: argparse.Namespace) -> dict[str, Any]:

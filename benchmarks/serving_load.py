@@ -39,13 +39,13 @@ CLOSE = 0.01  # log-probabilities that differ by less, relatively, are a tie
 def read_sentences(path: Path | None, count: int) -> list[str]:
     """Return different sentences that the server will take as one each."""
     from manyheads.data.generated import task
-    from manyheads.decoding.text.sentences import outline
+    from manyheads.decoding.text.sentences import split_sentences
 
     if path is None:
         lines = [pair.source for pair in task("dates").pairs("train", count=2 * count)]
     else:
         lines = path.read_text(encoding="utf-8").splitlines()
-    kept = [line.strip() for line in dict.fromkeys(lines) if len(outline(line).sentences) == 1]
+    kept = [line.strip() for line in dict.fromkeys(lines) if len(split_sentences(line).sentences) == 1]
     return kept[:count]
 
 

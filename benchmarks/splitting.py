@@ -18,7 +18,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from manyheads.decoding.text.sentences import outline
+from manyheads.decoding.text.sentences import split_sentences
 
 RESULTS = Path(__file__).resolve().parent / "results" / "splitting.json"
 FILES = {"en": "eng_Latn", "de": "deu_Latn", "fr": "fra_Latn", "zh": "zho_Hans"}
@@ -43,7 +43,7 @@ def joined(lines: list[str], space: str) -> tuple[str, set[int]]:
 
 def found_ends(text: str, language: str) -> tuple[set[int], bool]:
     """Return where sentences are found to end, and whether every character is kept."""
-    found = outline(text, [language])
+    found = split_sentences(text, [language])
     ends, place = set(), 0
     for gap, sentence in zip(found.gaps, found.sentences, strict=False):
         place += len(gap) + len(sentence)

@@ -39,7 +39,7 @@ def test_languages_are_likely_that_are_not_far_behind_the_best(detector):
 
 
 def test_a_detector_says_which_languages_it_knows(detector):
-    assert detector.knows("zh-Hans") and not detector.knows("iso") and not detector.knows("es")
+    assert detector.supports("zh-Hans") and not detector.supports("iso") and not detector.supports("es")
 
 
 @pytest.mark.parametrize("text", ["", "123", " \n", "?!"])

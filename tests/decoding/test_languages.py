@@ -1,4 +1,4 @@
-"""A run of several languages is told which one by a tag; where nobody says it, by the text."""
+"""A run of several languages: a tag selects the target language, and without a given target the text decides."""
 
 from pathlib import Path
 
@@ -37,14 +37,14 @@ def test_the_tag_is_one_token_before_the_source(translator: Translator):
     assert len(outputs) > 1
 
 
-def test_without_a_wish_the_language_of_the_text_decides(translator: Translator, monkeypatch: pytest.MonkeyPatch):
+def test_without_a_target_the_language_of_the_text_decides(translator: Translator, monkeypatch: pytest.MonkeyPatch):
     for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
         monkeypatch.delenv(name, raising=False)
-    assert translator.languages.choose(GERMAN) == "en"
-    assert translator.languages.choose(ENGLISH) == "fr"  # the first in the recipe
+    assert translator.languages.default_target(GERMAN) == "en"
+    assert translator.languages.default_target(ENGLISH) == "fr"  # the first in the recipe
     monkeypatch.setenv("LANG", "de_AT.UTF-8")
-    assert translator.languages.choose(ENGLISH) == "de"
-    assert translator.languages.choose(GERMAN) == "en"
+    assert translator.languages.default_target(ENGLISH) == "de"
+    assert translator.languages.default_target(GERMAN) == "en"
     both = translator.translate([GERMAN, ENGLISH])
     assert both == [translator.translate(GERMAN, to="en"), translator.translate(ENGLISH, to="de")]
 
@@ -72,7 +72,7 @@ def test_unknown_languages_get_the_list(translator: Translator, tmp_path: Path):
         translator.translate("3 May 2021", to="zh")
     alone = Translator(make_run(tmp_path / "alone").path)
     assert alone.translate("3 May 2021", to="de") == alone.translate("3 May 2021")
-    with pytest.raises(ManyheadsError, match="translates into de alone"):
+    with pytest.raises(ManyheadsError, match="translates only into de"):
         alone.translate("3 May 2021", to="fr")
 
 
@@ -80,10 +80,10 @@ FRENCH = "Je suis fatigué et je veux rentrer chez moi."
 
 
 @pytest.mark.parametrize("texts", [[FRENCH], [ENGLISH, FRENCH], [FRENCH] * 40])
-def test_a_language_that_has_no_direction_into_the_one_asked_for_is_refused(translator: Translator, texts: list[str]):
+def test_a_source_language_without_a_direction_into_the_target_is_an_error(translator: Translator, texts: list[str]):
     with pytest.raises(ManyheadsError, match=r"seems to be in 'fr'.* into 'de' from en"):
         translator.translate(texts, to="de")
-    assert len(translator.translate(texts, to="de", source="en")) == len(texts)  # who names the language is believed
+    assert len(translator.translate(texts, to="de", source="en")) == len(texts)  # a named language is not checked
     with pytest.raises(ManyheadsError, match="does not translate from 'fr' into 'de'"):
         translator.translate(texts, to="de", source="fr")
 
@@ -98,7 +98,7 @@ def test_a_named_source_decides_where_no_target_is_named(translator: Translator,
     monkeypatch.setenv("LC_ALL", "C")
     (found,) = translator.translations(["OK"], source="fr")
     assert found.text == translator.translate("OK", to="en")
-    assert translator.languages.choose(ENGLISH, source="de") == "en"
+    assert translator.languages.default_target(ENGLISH, source="de") == "en"
 
 
 def test_the_command_refuses_a_language_without_a_direction(command, run: Path):

@@ -35,13 +35,13 @@ def test_the_library_translates_each_sentence(translator: Translator, expected: 
     assert [part.source for part in found.parts] == SENTENCES
 
 
-def test_the_command_and_the_server_say_what_the_library_says(command, run: Path, expected: str):
+def test_the_command_and_the_server_give_the_same_translation(command, run: Path, expected: str):
     assert command("translate", "--model", run, "--to", "fr", PARAGRAPH).out == expected + "\n"
     with serving([run]) as server:
         assert server.translate(PARAGRAPH, target="fr").json()["translatedText"] == expected
 
 
-def test_the_engine_of_pytorch_splits_alike(run: Path, translator: Translator):
+def test_both_engines_split_alike(run: Path, translator: Translator):
     torch = Translator(run, engine="torch")
     assert torch.translate(PARAGRAPH, to="fr") == translator.translate(PARAGRAPH, to="fr")
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import LAW
-from manyheads.decoding.text.sentences import outline
+from manyheads.decoding.text.sentences import split_sentences
 
 PROSE = st.text(alphabet="aB1é中。.!?…, \n\t\r\xa0\"“”»')Ж:", max_size=80)
 LANGUAGES = ["en", "de", "fr", "zh"]
@@ -45,7 +45,7 @@ PROBES = {
 
 @pytest.mark.parametrize(("language", "marked"), [(code, one) for code, some in PROBES.items() for one in some])
 def test_sentences_end_where_a_reader_would_say(language, marked):
-    found = outline(marked.replace("|", ""), [language])
+    found = split_sentences(marked.replace("|", ""), [language])
     assert found.sentences == [sentence.strip() for sentence in marked.split("|")]
 
 
@@ -62,38 +62,41 @@ def test_sentences_end_where_a_reader_would_say(language, marked):
     ],
 )
 def test_where_the_language_is_unknown_the_marks_decide(text, sentences):
-    assert outline(text).sentences == sentences
+    assert split_sentences(text).sentences == sentences
 
 
-def test_the_language_is_asked_for_only_where_it_matters():
+def test_the_language_is_detected_only_where_it_matters():
     def unexpected() -> str:
-        raise AssertionError("nobody needs to know")
+        raise AssertionError("the language makes no difference here")
 
-    assert outline("Ich war müde. Ich ging.", ["de", "fr"], unexpected).sentences == ["Ich war müde.", "Ich ging."]
+    assert split_sentences("Ich war müde. Ich ging.", ["de", "fr"], unexpected).sentences == [
+        "Ich war müde.",
+        "Ich ging.",
+    ]
     ordinal = "Am 3. Mai. Er kam."
-    assert outline(ordinal, ["de", "fr"], lambda: "de").sentences == ["Am 3. Mai.", "Er kam."]
-    assert outline(ordinal, ["de", "fr"], lambda: "fr").sentences == ["Am 3.", "Mai.", "Er kam."]
-    assert outline(ordinal, ["de", "fr"], lambda: None).sentences == ["Am 3. Mai.", "Er kam."]
+    assert split_sentences(ordinal, ["de", "fr"], lambda: "de").sentences == ["Am 3. Mai.", "Er kam."]
+    assert split_sentences(ordinal, ["de", "fr"], lambda: "fr").sentences == ["Am 3.", "Mai.", "Er kam."]
+    assert split_sentences(ordinal, ["de", "fr"], lambda: None).sentences == ["Am 3. Mai.", "Er kam."]
 
 
 @LAW
 @given(PROSE, st.sampled_from(LANGUAGES))
 def test_filling_in_the_sentences_themselves_gives_the_text(text, language):
-    found = outline(text, [language])
+    found = split_sentences(text, [language])
     assert found.fill(found.sentences) == text
 
 
 @LAW
 @given(st.text(max_size=60), st.sampled_from(LANGUAGES))
 def test_no_character_of_any_text_is_lost(text, language):
-    found = outline(text, [language])
+    found = split_sentences(text, [language])
     assert found.fill(found.sentences) == text
 
 
 @LAW
 @given(PROSE, st.sampled_from(LANGUAGES))
 def test_what_stands_between_sentences_is_white_space(text, language):
-    found = outline(text, [language])
+    found = split_sentences(text, [language])
     assert all(gap.strip() == "" for gap in found.gaps)
     assert all(sentence and sentence == sentence.strip() for sentence in found.sentences)
 
@@ -110,12 +113,12 @@ def test_what_stands_between_sentences_is_white_space(text, language):
     ],
 )
 def test_spaces_between_sentences_are_those_of_the_language_written(source, translations, language, expected):
-    assert outline(source).fill(translations, language) == expected
+    assert split_sentences(source).fill(translations, language) == expected
 
 
 def test_one_sentence_needs_no_library_to_find_its_end():
     code = (
-        "import sys; from manyheads.decoding.text.sentences import outline; outline('One two.');"
-        "assert 'sentencex' not in sys.modules; outline('One. Two.'); assert 'sentencex' in sys.modules"
+        "import sys; from manyheads.decoding.text.sentences import split_sentences; split_sentences('One two.');"
+        "assert 'sentencex' not in sys.modules; split_sentences('One. Two.'); assert 'sentencex' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

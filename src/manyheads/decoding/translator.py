@@ -18,7 +18,7 @@ from manyheads.decoding.engines.choice import Engine, open_engine
 from manyheads.decoding.options import TranslationOptions
 from manyheads.decoding.search.hypothesis import Hypothesis
 from manyheads.decoding.text.languages import Languages
-from manyheads.decoding.text.sentences import Outline
+from manyheads.decoding.text.sentences import SplitText
 from manyheads.decoding.text.splitting import Splitter
 from manyheads.errors import ManyheadsError
 from manyheads.processor import usable_cores
@@ -137,15 +137,15 @@ class Translator:
         targets = self._targets(texts, options.to, options.source)
         if self.languages:
             self.languages.check_source(texts, source=options.source, to=options.to)
-        read = self.splitter.read(texts, longest=options.split_above, source=options.source, to=options.to)
+        read = self.splitter.split_and_encode(texts, longest=options.split_above, source=options.source, to=options.to)
         parts = [
-            [Source(text, ids, tag) for text, ids in zip(outline.sentences, rows, strict=True)]
-            for (outline, rows), tag in zip(read, map(self._tag, targets), strict=True)
+            [Source(text, ids, tag) for text, ids in zip(split.sentences, rows, strict=True)]
+            for (split, rows), tag in zip(read, map(self._tag, targets), strict=True)
         ]
         found = self._search_parts(parts, options)
         return [
-            _joined(text, each, outline, target)
-            for text, each, (outline, _), target in zip(texts, found, read, targets, strict=True)
+            _joined(text, each, split, target)
+            for text, each, (split, _), target in zip(texts, found, read, targets, strict=True)
         ]
 
     def _search_parts(self, parts: list[list[Source]], options: TranslationOptions) -> list[list[Translation]]:
@@ -169,7 +169,7 @@ class Translator:
     def _search(self, sources: Sequence[Source], options: TranslationOptions) -> list[Translation]:
         """Translate sources, except for those that are empty or have nothing to translate."""
         results = [self._untranslated(source) for source in sources]
-        is_read = self.splitter.is_translated
+        is_read = self.splitter.needs_translation
         rows = [i for i, one in enumerate(sources) if one.ids and (options.prefix or is_read(one.text))]
         prefix = self.tokenizers.target.encode(options.prefix) if options.prefix else []
         found = self.engine.search([sources[i].tagged for i in rows], options, prefix=prefix)
@@ -182,7 +182,7 @@ class Translator:
 
     def _untranslated(self, source: Source) -> Translation:
         """Return a source as its own translation if it is no text to translate; an empty one has none."""
-        same = bool(source.ids) and not self.splitter.is_translated(source.text)
+        same = bool(source.ids) and not self.splitter.needs_translation(source.text)
         return Translation(source.text, [Candidate(source.text, 0.0, 0.0, [])] if same else [])
 
     def score(self, sources: Sequence[str], targets: Sequence[str], *, to: str | None = None) -> list[list[float]]:
@@ -224,15 +224,15 @@ def combined(found: Sequence[Translation]) -> list[list[Candidate]]:
     return [[some[min(rank, len(some) - 1)] for some in choices] for rank in range(deepest)]
 
 
-def _joined(text: str, found: list[Translation], outline: Outline, target: str | None) -> Translation:
+def _joined(text: str, found: list[Translation], split: SplitText, target: str | None) -> Translation:
     """Put the outputs for the parts of a text together, as they stand in the text."""
-    if outline.sentences == [text]:
+    if split.sentences == [text]:
         return found[0]
     if not any(one.candidates for one in found):
         return Translation(text, [])
     whole = [
         Candidate(
-            outline.fill([one.text for one in parts], target),
+            split.fill([one.text for one in parts], target),
             sum(one.score for one in parts),
             sum(one.log_probability for one in parts),
             [token for one in parts for token in one.tokens],

@@ -44,8 +44,8 @@ class Translating:
 
     def sentences(self, text: str, *, to: str | None = None) -> list[str]:
         """Return what is translated of a text, one after the other."""
-        found = self._splitter.outline(text, longest=self._options.split_above, to=to)
-        return [one for one in found.sentences if self._splitter.is_translated(one)]
+        found = self._splitter.split(text, longest=self._options.split_above, to=to)
+        return [one for one in found.sentences if self._splitter.needs_translation(one)]
 
     def everything(
         self,

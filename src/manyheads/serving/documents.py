@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from manyheads.decoding.text.sentences import Outline
+from manyheads.decoding.text.sentences import SplitText
 
 
 class Document(Protocol):
@@ -30,7 +30,7 @@ class Text(Protocol):
         """What there is to read."""
         ...
 
-    def taken_apart(self, outline: Callable[[str], Outline]) -> Document:
+    def taken_apart(self, outline: Callable[[str], SplitText]) -> Document:
         """Return it with its sentences, which a function finds."""
         ...
 
@@ -41,6 +41,6 @@ class PlainText:
 
     plain: str
 
-    def taken_apart(self, outline: Callable[[str], Outline]) -> Document:
+    def taken_apart(self, outline: Callable[[str], SplitText]) -> Document:
         """Return its sentences."""
         return outline(self.plain)

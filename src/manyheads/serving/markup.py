@@ -21,7 +21,7 @@ from itertools import accumulate, groupby, pairwise, takewhile
 from operator import itemgetter
 from typing import Literal
 
-from manyheads.decoding.text.sentences import Outline
+from manyheads.decoding.text.sentences import SplitText
 
 
 def _names(text: str) -> frozenset[str]:
@@ -216,7 +216,7 @@ class Block:
 
     text: str = ""
     tags: list[tuple[int, Piece]] = field(default_factory=list)  # before which character of the text each stands
-    outline: Outline = field(default_factory=lambda: Outline([], [""]))
+    outline: SplitText = field(default_factory=lambda: SplitText([], [""]))
 
     def add(self, piece: Piece) -> None:
         """Add the next piece."""
@@ -232,7 +232,7 @@ class Block:
 
     def render(self, translations: Sequence[str], language: str | None) -> str:
         """Return the block with its tags and the translations in it."""
-        spans = list(self._spans(translations, self.outline.spaced(translations, language)))
+        spans = list(self._spans(translations, self.outline.translated_gaps(translations, language)))
         text = "".join(span.text for span in spans)
         marks = list(self._marks())
         written, done = "", 0
@@ -319,7 +319,7 @@ class Markup:
         """What there is to read."""
         return "\n".join(block.plain for block in self._blocks)
 
-    def taken_apart(self, outline: Callable[[str], Outline]) -> Markup:
+    def taken_apart(self, outline: Callable[[str], SplitText]) -> Markup:
         """Find the sentences of each block."""
         for block in self._blocks:
             block.outline = outline(block.plain)

@@ -88,7 +88,7 @@ class Service:
             raise Refusal(400, f"{target} is not supported")
         found = likely(await self.detect(sample))
         # What the detector does not know may be any text; and any language may have a text without letters.
-        unknown = [Detection(code, 0.0) for code in sources if not found or not self.detector.knows(code)]
+        unknown = [Detection(code, 0.0) for code in sources if not found or not self.detector.supports(code)]
         taken = next((one for one in [*found, *unknown] if one.language in sources), None)
         if taken is None:
             raise self.directions.not_served(found[0].language, target)

@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from manyheads.decoding.text.sentences import Outline
-from manyheads.decoding.text.splitting import split
+from manyheads.decoding.text.sentences import SplitText
+from manyheads.decoding.text.splitting import split_to_fit
 from manyheads.decoding.translator import Translation, Translator
 from manyheads.errors import ManyheadsError
 from manyheads.serving.batcher import Batcher
@@ -86,17 +86,21 @@ class Worker:
         """Return the sentences of a text that the model translates."""
         (document,) = await self.take_apart([PlainText(text)])
         splitter = self.model.translator.value.splitter
-        return [one for one in document.sentences if splitter.is_translated(one)]
+        return [one for one in document.sentences if splitter.needs_translation(one)]
 
     async def take_apart(self, texts: Sequence[Text]) -> list[Document]:
         """Find the sentences of texts, in a thread: long ones take a while."""
         translator = await self.model.translator.ready()
         longest, characters = translator.options.split_above, self._options.sentence_limit
 
-        def outline(text: str) -> Outline:
+        def outline(text: str) -> SplitText:
             """Take one text apart as the translator does."""
-            found = translator.splitter.outline(text, longest=longest, source=self.direction.source)
-            return found.refined(lambda one: split(one, lambda part: len(part) <= characters)) if characters else found
+            found = translator.splitter.split(text, longest=longest, source=self.direction.source)
+            return (
+                found.split_further(lambda one: split_to_fit(one, lambda part: len(part) <= characters))
+                if characters
+                else found
+            )
 
         return await asyncio.to_thread(lambda: [text.taken_apart(outline) for text in texts])
 

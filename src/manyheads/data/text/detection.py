@@ -49,8 +49,8 @@ class Detector:
         best_first = sorted(shares, key=lambda code: -shares[code])
         return [Detection(code, round(100 * shares[code] / total, 1) if total else 0.0) for code in best_first]
 
-    def knows(self, code: str) -> bool:
-        """Whether a language can be found at all."""
+    def supports(self, code: str) -> bool:
+        """Return whether the detector can detect a language."""
         return _label(code) in self._named
 
     @cached_property

@@ -1,8 +1,8 @@
-"""Running text: its languages and its sentences.
+"""Running text: its language and its sentences.
 
 | file | what it is |
 |---|---|
-| `languages` | which language a text is in, and which ones a model translates |
-| `sentences` | where sentences end |
-| `splitting` | a text as parts to translate, with every character kept |
+| `languages` | the languages of a run, and the source and target language of a text |
+| `sentences` | sentence boundaries, and a text split into sentences with every character kept |
+| `splitting` | texts as parts that are short enough for a model |
 """

@@ -1,4 +1,4 @@
-"""Into which language? A run may translate into several, each asked for by a tag before the source."""
+"""The languages of a run. A run may translate into several languages, each selected by a tag before the source."""
 
 from __future__ import annotations
 
@@ -11,83 +11,87 @@ from manyheads.data.text.detection import Detector, likely
 from manyheads.data.tokens.tokenizers import Tokenizer
 from manyheads.errors import ManyheadsError
 
-FEW = 16  # texts that are each looked at; of more, some are short enough to be mistaken for another language
+# Up to this number of texts, the language of each is detected. Among more texts, some are short enough to be mistaken
+# for another language, so they are detected together.
+MOST_DETECTED_SINGLY = 16
 
 
 class Languages:
     """The languages that a run translates between.
 
-    Where nobody says into which, a text goes into the first language that its own is translated into; the user's own
-    language is preferred.
+    Without a given target, a text is translated into the user's own language if that is possible, and otherwise into
+    the first target that the run has for the language of the text.
     """
 
     def __init__(self, settings: DataSettings, tokenizer: Tokenizer) -> None:
         self._directions = settings.directions
         self._single_source = settings.source_language
-        self._single = settings.target_language
+        self._single_target = settings.target_language
         self._tokenizer = tokenizer
 
     @property
     def targets(self) -> list[str]:
-        """The languages that can be chosen: none where there is no choice."""
+        """The target languages that can be chosen; empty if there is no choice."""
         return list(dict.fromkeys(target for _, target in self._directions))
 
     def sources(self, to: str | None = None) -> list[str]:
-        """Return the languages that can be translated from (into this one): none where they are not known."""
-        found = [source for source, target in self._directions if to in (None, target)]
-        return list(dict.fromkeys(code for code in found or [self._single_source] if code is not None))
+        """Return the source languages (of the target `to`, if given); empty if they are unknown."""
+        codes = [source for source, target in self._directions if to in (None, target)]
+        return list(dict.fromkeys(code for code in codes or [self._single_source] if code is not None))
 
     def detect(self, text: str, among: Sequence[str]) -> str | None:
-        """Return which of these languages a text is in, if that can be told."""
-        found = self._detector.detect(text, among=among)
-        return found[0].language if found else None
+        """Return which of these languages a text is in, or None if it cannot be detected."""
+        detections = self._detector.detect(text, among=among)
+        return detections[0].language if detections else None
 
     def target(self, text: str, to: str | None, *, source: str | None = None) -> str | None:
-        """Return the language that a text is translated into: `to`, if it is given and possible."""
+        """Return the language that a text is translated into: `to` if given, otherwise the default for the text."""
         if to is not None:
-            self._check(to)
+            self._check_target(to)
             return to
-        return self.choose(text, source=source) if self._directions else self._single
+        return self.default_target(text, source=source) if self._directions else self._single_target
 
     def check_source(self, texts: Sequence[str], *, source: str | None, to: str | None) -> None:
-        """Refuse texts in a language that is not translated into `to`.
+        """Raise an error for texts in a language that the run does not translate into `to`.
 
-        Their language is `source`, or is detected among all languages of the run: of a few texts each alone, of many
-        all together. A text that may be in several languages is in one that is translated into `to`, if possible.
+        Their language is `source`, or is detected among all languages of the run: for a few texts one by one, for many
+        together. An ambiguous text is accepted if one of its likely languages is translated into `to`.
         """
         possible = self.sources(to)
-        if not possible or (None, to) in self._directions:  # it may be any language
+        if not possible or (None, to) in self._directions:  # any source language is accepted
             return
-        # Loading the detector takes half as long as the rest of a command, and here it could find nothing wrong.
-        all_served = set(self.sources()) <= {*possible, to}
+        # If every language of the run is accepted, do not load the detector: that takes half as long as the rest of a
+        # command.
+        all_accepted = set(self.sources()) <= {*possible, to}
         if source is not None:
             if source not in possible:
-                raise _not_served(f"this run does not translate from '{source}'", to, possible, where="--from")
-        elif to is not None and not all_served and all(self._detector.knows(code) for code in possible):
-            for sample in texts if len(texts) <= FEW else ["\n".join(texts)]:
-                found = likely(self._detector.detect(sample))
-                if found and not any(one.language in possible for one in found):
-                    what = f"the text seems to be in '{found[0].language}', which this run does not translate"
+                raise _unsupported(f"this run does not translate from '{source}'", to, possible, where="--from")
+        elif to is not None and not all_accepted and all(self._detector.supports(code) for code in possible):
+            for sample in texts if len(texts) <= MOST_DETECTED_SINGLY else ["\n".join(texts)]:
+                detections = likely(self._detector.detect(sample))
+                if detections and not any(detection.language in possible for detection in detections):
+                    what = f"the text seems to be in '{detections[0].language}', which this run does not translate"
                     cure = f"If it is in another language, name that: --from {possible[0]}"
-                    raise _not_served(what, to, possible, where="--to", cure=cure)
+                    raise _unsupported(what, to, possible, where="--to", cure=cure)
 
     def tag_ids(self, target: str | None) -> list[int]:
-        """Return what is to stand before the ids of a text that is translated into a language."""
+        """Return the ids of a target language's tag, which precede those of a text; empty if the run has no tags."""
         return self._tags[target] if self._directions and target is not None else []
 
-    def choose(self, text: str, *, source: str | None = None) -> str:
-        """Return the language to translate a text into where nobody has said it."""
-        found = [] if source else self._detector.detect(text)
-        language = found[0].language if found else source
+    def default_target(self, text: str, *, source: str | None = None) -> str:
+        """Return the language that a text is translated into if no target is given."""
+        detections = [] if source else self._detector.detect(text)
+        language = detections[0].language if detections else source
         possible = [target for source, target in self._directions if source == language] or self.targets
-        return next((code for code in possible if code == _home()), possible[0])
+        return next((code for code in possible if code == _user_language()), possible[0])
 
-    def _check(self, to: str) -> None:
-        """Refuse a language that this run does not translate into."""
+    def _check_target(self, to: str) -> None:
+        """Raise an error for a language that this run does not translate into."""
         if not self._directions:
-            if to != self._single:
-                into = f"translates into {self._single} alone" if self._single else "does not say which it writes"
-                raise ManyheadsError(f"this run {into}.", where="--to", cure="Leave it out.")
+            if to != self._single_target:
+                only = f"translates only into {self._single_target}"
+                what = only if self._single_target else "has a recipe that does not name its target language"
+                raise ManyheadsError(f"this run {what}.", where="--to", cure="Leave it out.")
         elif to not in self.targets:
             raise ManyheadsError(
                 f"this run does not translate into '{to}', but into {', '.join(self.targets)}.",
@@ -101,20 +105,20 @@ class Languages:
 
     @cached_property
     def _detector(self) -> Detector:
-        """Tells the languages of this run apart."""
+        """The detector for the languages of this run."""
         return Detector({code for direction in self._directions for code in direction if code is not None})
 
 
-def _not_served(
+def _unsupported(
     what: str, to: str | None, possible: list[str], *, where: str, cure: str | None = None
 ) -> ManyheadsError:
-    """Return the refusal of a language, with what there is instead."""
+    """Return the error for an unsupported source language, with the supported ones."""
     into = f" into '{to}'" if to else ""
     return ManyheadsError(f"{what}{into}; it translates{into} from {', '.join(possible)}.", where=where, cure=cure)
 
 
-def _home() -> str | None:
-    """Return the language of the user's surroundings, if they say it: fr for fr_FR.UTF-8."""
+def _user_language() -> str | None:
+    """Return the language of the user's locale, if it is set: fr for fr_FR.UTF-8."""
     for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
         if value := os.environ.get(name):
             return value.split("_")[0].split(".")[0].lower()

@@ -1,10 +1,11 @@
-"""Text into sentences and back: a model translates sentences, and everything between them stays as it is.
+"""Splits text into sentences and joins their translations; everything between sentences is kept as it is.
 
-A line break or a tab always ends a sentence. Within a line, sentencex finds the ends, which knows the marks of some 300
-languages and the abbreviations of many. It does not look into quotations and brackets, and expects no sentence to begin
-with a digit; so it reads a copy of the line without quotation marks and brackets, and with a letter for such a digit.
-What it takes for an end is none before a lower-case letter, a comma or the like, nor behind an initial, an ordinal
-number ("15. November"), or an abbreviation that it does not know. At `。`, `！` and `？` a sentence ends in any case.
+A line break or a tab always ends a sentence. Within a line, the library sentencex finds sentence ends; it has the
+punctuation of about 300 languages and the abbreviations of many. It finds no ends inside quotations and brackets, and
+none before a digit. So it gets a copy of the line without quotation marks and brackets, and with a letter in place of
+such a digit. An end that it finds is rejected before a lower-case letter, a comma or similar punctuation, and after an
+initial, an ordinal number ("15. November") or an abbreviation missing from its lists. `。`, `！` and `？` always end a
+sentence.
 """
 
 from __future__ import annotations
@@ -16,24 +17,25 @@ from dataclasses import dataclass
 from manyheads.data.text.spacing import gap_between
 
 Span = tuple[int, int]
-"""Where something starts and stops in a text."""
+"""Start and stop of a part of a text."""
 
 _LINE = re.compile(r"[^\n\r\t\v\f\x1c-\x1e\x85\u2028\u2029]+")
 _MARKS = ".!?…‽⁇⁈⁉。！？｡．؟۔।॥։።၊။។៕᠃᠉༎།"
 _CLOSING = "\"'”’»›)\\]}」』》〉）］｝"
 _QUOTES = '"“”„‟«»‹›‘‚()[]{}「」『』《》〈〉（）［］｛｝'
 _HIDDEN = str.maketrans(_QUOTES, " " * len(_QUOTES))
-# Only such a line may have two sentences. Quantifiers are possessive: a row of full stops must not cost its square.
-_SEVERAL = re.compile(rf"[{_MARKS}][{_CLOSING}]*+\s*+[^{_MARKS}{_CLOSING}\s]")
+# Only a line that matches may have two sentences. Quantifiers are possessive, so that a row of full stops does not take
+# quadratic time.
+_MAYBE_SEVERAL = re.compile(rf"[{_MARKS}][{_CLOSING}]*+\s*+[^{_MARKS}{_CLOSING}\s]")
 _ELLIPSIS = re.compile(rf"…(?=[{_CLOSING}]*+\s)")
-_DIGIT_BEHIND = re.compile(rf"(?<=[{_MARKS}{_CLOSING}] )(?<!\d\. )\d")
+_DIGIT_AFTER_MARK = re.compile(rf"(?<=[{_MARKS}{_CLOSING}] )(?<!\d\. )\d")
 _AFTER_END = re.compile(rf"(?:[{_MARKS}{_CLOSING}]|“(?!\w)|\s[»›](?!\w))*+")  # “ closes in German
 _WIDE_END = re.compile(rf"[。！？｡]++[{_CLOSING}]*+")
 _LAST_WORD = re.compile(r"[^\s(\[{\"'«“„‘]+$")
 _CONTINUES = frozenset(",;:)]}，；：、）］｝")
-_LONGEST_WORD = 40  # characters before a full stop that are looked at
+_LONGEST_WORD = 40  # characters before a full stop that are searched for an abbreviation
 
-# What sentencex does not know, as it is written before its full stop.
+# Abbreviations that are missing from sentencex, without their full stop.
 _ABBREVIATIONS = {
     "en": "Ms Vol vol Eq eq Ch ch Eds eds approx",
     "de": "Frl Hrn Bd Abb inkl zzgl Tel Jh Jhd Dipl Abs bspw Kap Okt Dez geb gest",
@@ -45,20 +47,20 @@ _ABBREVIATIONS = {
     "ru": "им",
 }
 _ABBREVIATED = {code: frozenset(words.split()) for code, words in _ABBREVIATIONS.items()}
-_ORDINAL_LANGUAGES = "bs cs da de et fi fo hr hu is lv nb nn no pl sk sl sr tr"  # write a full stop behind an ordinal
+_ORDINAL_LANGUAGES = "bs cs da de et fi fo hr hu is lv nb nn no pl sk sl sr tr"  # write an ordinal with a full stop
 _ORDINAL = re.compile(r"\d{1,2}")
 
 
 @dataclass(frozen=True)
-class Outline:
-    """A text taken apart: its sentences, and what stands before, between and behind them (one more)."""
+class SplitText:
+    """A text split into sentences, and the gaps before, between and after them (one more than sentences)."""
 
     sentences: list[str]
     gaps: list[str]
 
     @classmethod
-    def of(cls, text: str, spans: Iterable[Span]) -> Outline:
-        """Return a text in these parts; between them there is white space alone."""
+    def from_spans(cls, text: str, spans: Iterable[Span]) -> SplitText:
+        """Return a text split at these spans, which must leave out nothing but white space."""
         sentences, gaps, end = [], [], 0
         for start, stop in spans:
             gaps.append(text[end:start])
@@ -66,26 +68,25 @@ class Outline:
             end = stop
         return cls(sentences, [*gaps, text[end:]])
 
-    def refined(self, cut: Callable[[str], Outline]) -> Outline:
-        """Return the same text with each sentence taken apart further."""
+    def split_further(self, split: Callable[[str], SplitText]) -> SplitText:
+        """Return the same text with each sentence split by a function."""
         sentences: list[str] = []
         gaps = self.gaps[:1]
         for sentence, gap in zip(self.sentences, self.gaps[1:], strict=True):
-            inner = cut(sentence)
+            inner = split(sentence)
             sentences += inner.sentences
             gaps[-1] += inner.gaps[0]
             gaps += inner.gaps[1:]
             gaps[-1] += gap
-        return Outline(sentences, gaps)
+        return SplitText(sentences, gaps)
 
     def fill(self, translations: Sequence[str], language: str | None = None) -> str:
-        """Return the text with a translation in the place of each sentence, spaced as its language asks."""
-        return "".join(
-            part for pair in zip(self.spaced(translations, language), [*translations, ""], strict=True) for part in pair
-        )
+        """Return the text with each sentence replaced by its translation, and the spacing of the target language."""
+        gaps = self.translated_gaps(translations, language)
+        return "".join(part for pair in zip(gaps, [*translations, ""], strict=True) for part in pair)
 
-    def spaced(self, translations: Sequence[str], language: str | None) -> list[str]:
-        """Return the gaps as they are between translations into a language."""
+    def translated_gaps(self, translations: Sequence[str], language: str | None) -> list[str]:
+        """Return the gaps with the spacing of the target language."""
         first, *others = self.gaps
         if not others:
             return [first]
@@ -97,25 +98,28 @@ class Outline:
         return [first, *inner, last]
 
 
-def _begins_word(outline: Outline, number: int) -> bool:
-    """Whether a part begins with a word, and not in the middle of one that was too long."""
-    before, after = outline.sentences[number - 1][-1:], outline.sentences[number][:1]
-    return not (_is_cased(before) and _is_cased(after) and not outline.gaps[number])
+def _begins_word(text: SplitText, number: int) -> bool:
+    """Return whether a part begins with a word, not in the middle of a word that was too long."""
+    before, after = text.sentences[number - 1][-1:], text.sentences[number][:1]
+    return not (_is_cased(before) and _is_cased(after) and not text.gaps[number])
 
 
-def outline(text: str, languages: Sequence[str] = (), detect: Callable[[], str | None] = lambda: None) -> Outline:
-    """Take a text apart into sentences.
+def split_sentences(
+    text: str, languages: Sequence[str] = (), detect: Callable[[], str | None] = lambda: None
+) -> SplitText:
+    """Split a text into sentences.
 
-    Where several languages are possible and it makes a difference which one it is, `detect` is asked.
+    `languages` are the possible languages of the text. If they give different sentences, `detect` is called to find
+    the right one.
     """
-    return Outline.of(text, sentence_spans(text, languages, detect))
+    return SplitText.from_spans(text, sentence_spans(text, languages, detect))
 
 
 def sentence_spans(text: str, languages: Sequence[str], detect: Callable[[], str | None]) -> list[Span]:
-    """Return where each sentence starts and stops, without the white space around it."""
-    lines = [(found.start(), found.end()) for found in _LINE.finditer(text)]
-    several = [text[start:stop] for start, stop in lines if _SEVERAL.search(text, start, stop)]
-    ends = _ends_of_lines(several, languages, detect) if several else {}
+    """Return the span of each sentence, without the white space around it."""
+    lines = [(match.start(), match.end()) for match in _LINE.finditer(text)]
+    candidates = [text[start:stop] for start, stop in lines if _MAYBE_SEVERAL.search(text, start, stop)]
+    ends = _ends_of_lines(candidates, languages, detect) if candidates else {}
     spans = []
     for start, stop in lines:
         begin = start
@@ -128,33 +132,33 @@ def sentence_spans(text: str, languages: Sequence[str], detect: Callable[[], str
 def _ends_of_lines(
     lines: Sequence[str], languages: Sequence[str], detect: Callable[[], str | None]
 ) -> dict[str, list[int]]:
-    """Return where sentences end in each line, asking for the language only where that matters."""
-    found = [{line: _ends(line, code) for line in lines} for code in languages or ["en"]]
-    if all(one == found[0] for one in found):
-        return found[0]
+    """Return the sentence ends of each line; the language is detected only if it makes a difference."""
+    by_language = [{line: _ends(line, code) for line in lines} for code in languages or ["en"]]
+    if all(ends == by_language[0] for ends in by_language):
+        return by_language[0]
     language = detect()
-    return found[languages.index(language)] if language in languages else found[0]
+    return by_language[languages.index(language)] if language in languages else by_language[0]
 
 
 def _ends(line: str, language: str) -> list[int]:
-    """Return the places within a line at which sentences end, in their order."""
-    import sentencex  # most texts are one sentence and need no such thing
+    """Return the offsets within a line at which sentences end, in ascending order."""
+    import sentencex  # here, because most texts are one sentence and do not need it
 
     code = language.split("-")[0]
-    read = _DIGIT_BEHIND.sub("Ж", _ELLIPSIS.sub(".", line).translate(_HIDDEN))
-    places, place = [], 0
-    for segment in sentencex.segment(code, read):
-        place += len(segment)
-        end = place - (len(segment) - len(segment.rstrip()))
-        found = _AFTER_END.match(line, end)
-        places.append(found.end() if found else end)
-    wide = [found.end() for found in _WIDE_END.finditer(line)]
-    kept = [end for end in places if end < len(line) and _is_end(line, end, code)]
-    return sorted({*kept, *(end for end in wide if end < len(line))})
+    simplified = _DIGIT_AFTER_MARK.sub("Ж", _ELLIPSIS.sub(".", line).translate(_HIDDEN))
+    ends, offset = [], 0
+    for segment in sentencex.segment(code, simplified):
+        offset += len(segment)
+        end = offset - (len(segment) - len(segment.rstrip()))
+        closing = _AFTER_END.match(line, end)
+        ends.append(closing.end() if closing else end)
+    accepted = [end for end in ends if end < len(line) and _is_end(line, end, code)]
+    wide = [match.end() for match in _WIDE_END.finditer(line)]
+    return sorted({*accepted, *(end for end in wide if end < len(line))})
 
 
 def _is_end(line: str, end: int, code: str) -> bool:
-    """Whether what sentencex takes for the end of a sentence is one."""
+    """Return whether a sentence end that sentencex found is accepted."""
     start, _ = stripped(line, end, len(line))
     following = line[start : start + 1]
     if following in _CONTINUES or following.islower():
@@ -166,18 +170,18 @@ def _is_end(line: str, end: int, code: str) -> bool:
 
 
 def _is_abbreviated(before: str, code: str) -> bool:
-    """Whether the full stop behind this text belongs to its last word."""
-    found = _LAST_WORD.search(before)
-    if found is None:
+    """Return whether the full stop after this text belongs to its last word."""
+    match = _LAST_WORD.search(before)
+    if match is None:
         return False
-    word = found[0]
+    word = match[0]
     initial = len(word) == 1 and word.isupper()
     ordinal = code in _ORDINAL_LANGUAGES.split() and _ORDINAL.fullmatch(word) is not None
     return initial or ordinal or word in _ABBREVIATED.get(code, ())
 
 
 def _is_cased(letter: str) -> bool:
-    """Whether this is a letter of a script with capitals, which writes spaces between words."""
+    """Return whether a letter belongs to a script with upper and lower case; such scripts separate words by spaces."""
     return letter.lower() != letter.upper()
 
 

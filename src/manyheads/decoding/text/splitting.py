@@ -1,11 +1,11 @@
-"""Texts taken apart into what a model reads at once: sentences, none longer than those it has learned to read.
+"""Splits texts into the parts that a model translates: sentences, none longer than those it was trained on.
 
-A sentence that is too long is cut in two where a reader would pause, and its parts again if need be: between clauses,
-else between words, else between characters, as near to the middle as possible.
+A sentence that is too long is cut in two, and its parts again if necessary: between clauses, otherwise between words,
+otherwise between characters, as close to the middle as possible.
 
-Which runs read sentences is in their recipe. A run whose source has tokens of subwords (bpe, unigram) and whose corpora
-are files reads running text. It learned from sentences, unless `data.units` says documents. Whatever else a run reads
-(characters, symbols, a generated task) has no sentences: only a text that is too long is taken apart.
+The recipe decides whether a run translates by sentence. A run with subword tokens (bpe, unigram) on the source side
+whose corpora are files translates running text. It was trained on sentences, unless `data.units` is `documents`. Other
+inputs (characters, symbols, a generated task) have no sentences, and are split only if they are too long.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from itertools import islice
 from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.data.tokens.tokenizers import Tokenizer
 from manyheads.decoding.text.languages import Languages
-from manyheads.decoding.text.sentences import Outline, Span, outline, stripped
+from manyheads.decoding.text.sentences import Span, SplitText, split_sentences, stripped
 from manyheads.processor import usable_cores
 
-_CUTS = (
+_BOUNDARIES = (
     re.compile(r"(?<=[,;:])\s+|(?<=[，；：、])\s*"),  # clauses
     re.compile(r"\s+"),  # words
 )
 
 
 class Splitter:
-    """Takes the texts of a run apart."""
+    """Splits the texts that a run translates."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class Splitter:
 
     @classmethod
     def from_recipe(cls, recipe: TranslationRecipe, tokenizer: Tokenizer, languages: Languages) -> Splitter:
-        """Return what takes texts apart as a run needs them."""
+        """Return the splitter for a run."""
         return cls(
             tokenizer,
             languages=languages,
@@ -53,82 +53,86 @@ class Splitter:
             by_sentence=recipe.data.units == "sentences",
         )
 
-    def is_translated(self, text: str) -> bool:
-        """Whether there is something to translate: running text without a letter stays as it is."""
+    def needs_translation(self, text: str) -> bool:
+        """Return whether a text is translated: running text without a letter is kept as it is."""
         return not self._is_prose or any(map(str.isalpha, text))
 
-    def outline(self, text: str, *, longest: int, source: str | None = None, to: str | None = None) -> Outline:
-        """Return the parts of one text, of at most `longest` tokens each; 0 leaves it whole.
+    def split(self, text: str, *, longest: int, source: str | None = None, to: str | None = None) -> SplitText:
+        """Split a text into parts of at most `longest` tokens each; 0 does not split it.
 
-        `source` and `to` are its language and the one to translate it into, where they are known.
+        `source` and `to` are the source and the target language, if they are known.
         """
-        ((found, _),) = self.read([text], longest=longest, source=source, to=to)
-        return found
+        ((parts, _),) = self.split_and_encode([text], longest=longest, source=source, to=to)
+        return parts
 
-    def read(
+    def split_and_encode(
         self, texts: Sequence[str], *, longest: int, source: str | None = None, to: str | None = None
-    ) -> list[tuple[Outline, list[list[int]]]]:
-        """Return the parts of texts, and the ids of each part."""
+    ) -> list[tuple[SplitText, list[list[int]]]]:
+        """Return the parts of each text as `split` does, and the ids of each part."""
         whole = not self._by_sentence or longest == 0
-        outlines = [Outline([text], ["", ""]) if whole else self._sentences(text, source, to) for text in texts]
+        split = [SplitText([text], ["", ""]) if whole else self._sentences(text, source, to) for text in texts]
         encode = partial(self._tokenizer.encode_all, threads=usable_cores())
-        rows = iter(encode([part for one in outlines for part in one.sentences]))
-        found = [(one, list(islice(rows, len(one.sentences)))) for one in outlines]
+        rows = iter(encode([part for parts in split for part in parts.sentences]))
+        encoded = [(parts, list(islice(rows, len(parts.sentences)))) for parts in split]
         if longest == 0:
-            return found
-        for number, (one, ids) in enumerate(found):
+            return encoded
+        for number, (parts, ids) in enumerate(encoded):
             if any(len(row) > longest for row in ids):
-                cut = self._shortened(one, longest, source, to)
-                found[number] = cut, encode(cut.sentences)
-        return found
+                shorter = self._shorten(parts, longest, source, to)
+                encoded[number] = shorter, encode(shorter.sentences)
+        return encoded
 
-    def _sentences(self, text: str, source: str | None, to: str | None) -> Outline:
-        """Return the sentences of a text."""
+    def _sentences(self, text: str, source: str | None, to: str | None) -> SplitText:
+        """Split a text into sentences."""
         if source is not None:
-            return outline(text, [source])
+            return split_sentences(text, [source])
         languages = self._languages
         if languages is None:
-            return outline(text)
+            return split_sentences(text)
         sources = languages.sources(to)
-        return outline(text, sources, lambda: languages.detect(text, sources))
+        return split_sentences(text, sources, lambda: languages.detect(text, sources))
 
-    def _shortened(self, whole: Outline, longest: int, source: str | None, to: str | None) -> Outline:
-        """Return an outline whose parts are short enough."""
+    def _shorten(self, text: SplitText, longest: int, source: str | None, to: str | None) -> SplitText:
+        """Split the parts of a text further until each has at most `longest` tokens."""
         if not self._by_sentence:
-            whole = whole.refined(lambda text: self._sentences(text, source, to))
-        return whole.refined(lambda text: split(text, lambda part: len(self._tokenizer.encode(part)) <= longest))
+            text = text.split_further(lambda part: self._sentences(part, source, to))
+        return text.split_further(
+            lambda part: split_to_fit(part, lambda shorter: len(self._tokenizer.encode(shorter)) <= longest)
+        )
 
 
-def split(text: str, fits: Callable[[str], bool]) -> Outline:
-    """Take a sentence apart into parts that fit."""
-    return Outline.of(text, _pieces(text, 0, len(text), fits))
+def split_to_fit(text: str, fits: Callable[[str], bool]) -> SplitText:
+    """Split a sentence into parts for which `fits` is true."""
+    return SplitText.from_spans(text, _fitting_spans(text, 0, len(text), fits))
 
 
-def _pieces(text: str, start: int, stop: int, fits: Callable[[str], bool]) -> Iterator[Span]:
-    """Yield the parts of a text between two places."""
+def _fitting_spans(text: str, start: int, stop: int, fits: Callable[[str], bool]) -> Iterator[Span]:
+    """Yield the spans of parts that fit, from `start` to `stop`."""
     start, stop = stripped(text, start, stop)
     if start == stop:
         return
     if stop - start == 1 or fits(text[start:stop]):
         yield start, stop
         return
-    place = _place(text, start, stop)
-    yield from _pieces(text, start, place, fits)
-    yield from _pieces(text, place, stop, fits)
+    cut = _cut(text, start, stop)
+    yield from _fitting_spans(text, start, cut, fits)
+    yield from _fitting_spans(text, cut, stop, fits)
 
 
-def _place(text: str, start: int, stop: int) -> int:
-    """Return where to cut a text in two."""
+def _cut(text: str, start: int, stop: int) -> int:
+    """Return the offset at which to cut a span in two."""
     middle = (start + stop) // 2
-    for cut in _CUTS:
-        places = [
-            found.end() for found in cut.finditer(text, start, stop) if start < found.start() and found.end() < stop
+    for boundary in _BOUNDARIES:
+        offsets = [
+            match.end()
+            for match in boundary.finditer(text, start, stop)
+            if start < match.start() and match.end() < stop
         ]
-        if places:
-            return min(places, key=lambda place: abs(place - middle))
+        if offsets:
+            return min(offsets, key=lambda offset: abs(offset - middle))
     return middle
 
 
 def reads_prose(recipe: TranslationRecipe) -> bool:
-    """Whether a run reads running text: words in subwords, from files."""
-    return recipe.tokenizer.kind in ("bpe", "unigram") and all(one.task is None for one in recipe.data.corpora)
+    """Return whether a run translates running text: it has subword tokens, and its corpora are files."""
+    return recipe.tokenizer.kind in ("bpe", "unigram") and all(corpus.task is None for corpus in recipe.data.corpora)
