@@ -72,10 +72,10 @@ def test_heads_are_written_as_layer_and_head():
 
 
 @pytest.mark.parametrize(
-    ("head", "told"), [((3, 1), "no layer 3"), ((0, 1), "no layer 0"), ((2, 3), "no head 3"), ((2, 0), "no head 0")]
+    ("head", "message"), [((3, 1), "no layer 3"), ((0, 1), "no layer 0"), ((2, 3), "no head 3"), ((2, 0), "no head 0")]
 )
-def test_a_head_that_does_not_exist_is_refused(head, told):
-    with pytest.raises(ManyheadsError, match=f"{told}.* counted from 1: 1 to 2"):
+def test_a_head_that_does_not_exist_is_refused(head, message):
+    with pytest.raises(ManyheadsError, match=f"{message}.* counted from 1: 1 to 2"):
         align(seen_with(np.zeros((2, 2, 5, 5), dtype=np.float32)), [head])
 
 

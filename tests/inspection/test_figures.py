@@ -166,13 +166,13 @@ def test_without_matplotlib_the_extra_is_named(seen, monkeypatch):
 @pytest.fixture
 def installed(monkeypatch):
     """`installed({"Some Font": "年月"})`: besides matplotlib's own, only these fonts are there."""
-    fonts._note.cache_clear()
+    fonts.note_missing.cache_clear()
 
     def install(made_up: dict[str, str]) -> None:
-        real = fonts._characters
-        monkeypatch.setattr(fonts, "_others", lambda: [(name, name) for name in made_up])
+        real = fonts.characters_of
+        monkeypatch.setattr(fonts, "installed_fonts", lambda: [(name, name) for name in made_up])
         monkeypatch.setattr(
-            fonts, "_characters", lambda path: frozenset(map(ord, made_up[path])) if path in made_up else real(path)
+            fonts, "characters_of", lambda path: frozenset(map(ord, made_up[path])) if path in made_up else real(path)
         )
 
     return install
@@ -180,22 +180,22 @@ def installed(monkeypatch):
 
 def test_accents_need_no_other_font(installed, capsys):
     installed({"Never": "é"})
-    assert fonts.families_for(["décembre", "ноября", "ß"]) == [fonts.DEFAULT]
+    assert fonts.font_families(["décembre", "ноября", "ß"]) == [fonts.DEFAULT]
     assert capsys.readouterr().err == ""
 
 
 def test_fonts_are_added_until_every_character_has_one(installed, capsys):
     installed({"Useless": "x", "Chinese": "年月日", "Korean": "년월", "Never": "年"})
-    assert fonts.families_for(["2026年", "2026년"]) == [fonts.DEFAULT, "Chinese", "Korean"]
+    assert fonts.font_families(["2026年", "2026년"]) == [fonts.DEFAULT, "Chinese", "Korean"]
     assert capsys.readouterr().err == ""
 
 
-def test_what_no_font_has_is_told_once(installed, capsys):
+def test_characters_that_no_font_has_are_noted_once(installed, capsys):
     installed({"Chinese": "年"})
     for _ in range(2):
-        assert fonts.families_for(["2026年11月"]) == [fonts.DEFAULT, "Chinese"]
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1 and "月" in said and "年" not in said
+        assert fonts.font_families(["2026年11月"]) == [fonts.DEFAULT, "Chinese"]
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1 and "月" in printed and "年" not in printed
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_what_no_font_has_is_told_once(installed, capsys):
 )
 def test_a_package_with_the_characters_is_named(installed, capsys, text, packages):
     installed({})
-    fonts.families_for([text])
+    fonts.font_families([text])
     assert packages in capsys.readouterr().err
 
 
@@ -217,11 +217,12 @@ def test_a_font_that_was_installed_since_the_last_start_is_found(monkeypatch, ca
         pytest.skip("there is no font but matplotlib's own")
     older = [one for one in manager.ttflist if one.fname != new.fname]
     monkeypatch.setattr(manager, "ttflist", older)
-    monkeypatch.setattr(fonts, "_characters", lambda path: frozenset({ord("月")}) if path == new.fname else frozenset())
-    fonts._add_new.cache_clear()
-    assert new.name in fonts.families_for(["月"])
+    characters = frozenset({ord("月")})
+    monkeypatch.setattr(fonts, "characters_of", lambda path: characters if path == new.fname else frozenset())
+    fonts.add_new_fonts.cache_clear()
+    assert new.name in fonts.font_families(["月"])
     assert capsys.readouterr().err == ""
 
 
 def test_a_font_with_a_box_for_everything_does_not_count():
-    assert not any(name.startswith(fonts.EMPTY) for name, _ in fonts._others())
+    assert not any(name.startswith(fonts.EMPTY) for name, _ in fonts.installed_fonts())

@@ -90,11 +90,11 @@ def test_the_tree_has_every_node_and_every_edge(inspector):
     assert len(list(parsed.iter("rect"))) == len(tree.nodes)
     assert len(list(parsed.iter("line"))) == len(tree.nodes) - 1
     assert all(one.text in text_of(parsed) for one in tree.hypotheses)
-    places = tree.places()
-    assert len(set(places.values())) == len(tree.nodes)
+    layout = tree.layout()
+    assert len(set(layout.values())) == len(tree.nodes)
     for node in tree.nodes:
-        assert places[node.id][0] == node.step
-        above = [one for one in tree.nodes if one.step == node.step and places[one.id][1] < places[node.id][1]]
+        assert layout[node.id][0] == node.step
+        above = [one for one in tree.nodes if one.step == node.step and layout[one.id][1] < layout[node.id][1]]
         assert all(one.log_probability >= node.log_probability for one in above)
 
 

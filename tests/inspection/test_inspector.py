@@ -16,6 +16,7 @@ from manyheads.errors import ManyheadsError
 from manyheads.exchange.bert import import_bert
 from manyheads.inspection.inspector import Inspector, position_table
 from manyheads.inspection.steps import Done
+from manyheads.runs.folder import RunFolder
 from run_folders import make_run
 
 TEXT = "15 novembre 2026"
@@ -83,12 +84,12 @@ def test_every_array_has_the_shape_that_its_tokens_say(inspector):
     assert seen.target_inputs == ["<s>", *seen.target_tokens[:-1]]
 
 
-def test_the_stream_begins_with_the_embeddings_and_ends_with_what_the_logits_are_made_of(run, inspector):
+def test_the_states_begin_with_the_embeddings_and_end_with_the_input_of_the_output_layer(run, inspector):
     import torch
 
     seen = inspector.everything(TEXT)
-    model = inspector._subject._engine.model
-    ids = torch.tensor([inspector._subject._sentence(TEXT, 1, None)[1]])
+    model, folder = inspector.model, RunFolder.open(run)
+    ids = torch.tensor([[*folder.tokenizers().source.encode(TEXT), folder.config().end]])
     with torch.no_grad():
         assert np.allclose(model.source(ids)[0].numpy(), seen.embeddings["encoder"], atol=1e-6)
         hidden = model.decoder.final_norm(torch.from_numpy(seen.states["decoder"][-1]))
@@ -165,14 +166,14 @@ def test_the_tree_holds_the_search_and_its_hypotheses_add_up(case, beam):
 
 
 @pytest.mark.parametrize("beam", [1, 4])
-def test_every_node_says_what_became_of_it(case, beam):
+def test_every_node_has_the_right_state(case, beam):
     inspector, _, text = case
     tree = inspector.beam(text, beam=beam)
     extended = {node.parent for node in tree.nodes}
     best = path(tree, tree.hypotheses[0].node)
     assert [node.token for node in tree.nodes if node.state == "best"] == ["<s>", *best]
-    fates = {node.state for node in tree.nodes}
-    assert fates >= ({"best", "dropped", "kept"} if beam > 1 else {"best"})
+    states = {node.state for node in tree.nodes}
+    assert states >= ({"best", "dropped", "kept"} if beam > 1 else {"best"})
     for node in tree.nodes:
         if node.state == "kept":
             assert node.id in extended
@@ -184,7 +185,7 @@ def test_every_node_says_what_became_of_it(case, beam):
         assert len(live) <= beam
 
 
-def test_hypotheses_that_ended_are_told_from_those_that_were_dropped(copy_run):
+def test_finished_hypotheses_are_distinguished_from_dropped_ones(copy_run):
     tree = Inspector(copy_run, device="cpu").beam("a b c d", beam=4)
     ends = {one.node for one in tree.hypotheses}
     assert {tree.nodes[one].state for one in ends} == {"best", "finished"}
@@ -212,22 +213,22 @@ def test_nothing_stays_in_the_model(inspector):
     iterator = inspector.steps(TEXT)
     next(iterator)
     inspector.everything(TEXT)
-    model = inspector._subject._engine.model
+    model = inspector.model
     assert all(part.observer is None for part in model.modules() if isinstance(part, MultiHeadAttention))
     assert not any(part._forward_hooks or part._forward_pre_hooks for part in model.modules())
 
 
-def test_threads_that_look_at_the_same_time_see_what_they_would_see_alone(inspector):
+def test_threads_that_inspect_at_the_same_time_get_the_same_as_alone(run, inspector):
     texts = [f"{day} mai 2031" for day in range(1, 7)]
     alone = {text: inspector.everything(text).to_json() for text in texts}
-    inspector._subject._best.cache_clear()
+    shared = Inspector(run, device="cpu")  # a new one, whose cache of searches is empty
     together: dict[str, object] = {}
     start = threading.Barrier(len(texts))
 
     def look(text: str) -> None:
         start.wait()
-        together[text] = inspector.everything(text).to_json()
-        list(inspector.steps(text))
+        together[text] = shared.everything(text).to_json()
+        list(shared.steps(text))
 
     threads = [threading.Thread(target=look, args=[text]) for text in texts]
     for thread in threads:
@@ -250,11 +251,11 @@ def test_threads_that_look_at_the_same_time_see_what_they_would_see_alone(inspec
         (lambda one: one.beam(TEXT, beam=0), ["at least 1"]),
     ],
 )
-def test_a_mistake_is_told_at_once(inspector, call, words):
-    with pytest.raises(ManyheadsError) as told:
+def test_a_wrong_argument_is_an_error_at_once(inspector, call, words):
+    with pytest.raises(ManyheadsError) as caught:
         call(inspector)
     for word in words:
-        assert word in str(told.value)
+        assert word in str(caught.value)
 
 
 # --- BERT ------------------------------------------------------------------------------------------------------------
@@ -263,7 +264,7 @@ def test_a_mistake_is_told_at_once(inspector, call, words):
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory) -> Inspector:
     folder = tmp_path_factory.mktemp("bert")
-    import_bert(tiny_folder(folder / "theirs"), folder / "run")
+    import_bert(tiny_folder(folder / "hugging_face"), folder / "run")
     return Inspector(folder / "run", device="cpu")
 
 
@@ -290,7 +291,7 @@ def test_a_tab_separates_the_texts_of_a_pair(reader):
         (lambda one: one.everything("a " * 30), "more tokens"),
     ],
 )
-def test_a_bert_says_what_it_has_not(reader, call, word):
+def test_a_bert_has_no_decoder(reader, call, word):
     with pytest.raises(ManyheadsError, match=word):
         call(reader)
 

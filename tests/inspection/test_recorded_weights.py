@@ -64,22 +64,25 @@ def recorded(model, forward) -> dict[str, torch.Tensor]:
 
 @pytest.fixture
 def fast_path(monkeypatch):
-    """Watch what goes through each attention of a model that nobody records, with the fused kernel."""
-    monkeypatch.setattr(dot_product, "SHORT", 0)  # short sequences would take the exact path
+    """Return the values and outputs of each attention of a model that is not recorded, with the fused kernel."""
+    monkeypatch.setattr(dot_product, "SHORT", 0)  # without this, short sequences do not use the kernel
 
     def watch(model, forward) -> dict[str, tuple[torch.Tensor, torch.Tensor]]:
         seen = {}
-        names = {part: name for name, part in model.named_modules()}
-        attend = MultiHeadAttention._attend
 
-        def watching(self, queries, keys_values, mask):
-            output = attend(self, queries, keys_values, mask)
-            seen[names[self]] = (keys_values.values, output)
-            return output
+        def keep(name):
+            def hook(mechanism, inputs, output):
+                _, _, values, *_ = inputs
+                seen[name] = (values, output)
 
-        with monkeypatch.context() as patch, torch.no_grad():
-            patch.setattr(MultiHeadAttention, "_attend", watching)
+            return hook
+
+        parts = {name: part for name, part in model.named_modules() if isinstance(part, MultiHeadAttention)}
+        hooks = [part.mechanism.register_forward_hook(keep(name)) for name, part in parts.items()]
+        with torch.no_grad():
             forward()
+        for hook in hooks:
+            hook.remove()
         return seen
 
     return watch

@@ -291,9 +291,9 @@ def _steps(asked: Asked) -> Content:
         return [step.to_json() for step in steps]
     if asked.form == ".html":
         from manyheads.inspection.fragments import steps_fragment
-        from manyheads.inspection.html_page import still_page
+        from manyheads.inspection.html_page import static_page
 
-        return still_page(f"Step by step: {asked.text()}", steps_fragment(steps))
+        return static_page(f"Step by step: {asked.text()}", steps_fragment(steps))
     from manyheads.inspection.figures.steps import steps_figure
 
     return steps_figure([step for step in steps if isinstance(step, Step)])
@@ -307,9 +307,9 @@ def _beam(asked: Asked) -> Content:
         return tree.to_json()
     if asked.form == ".html":
         from manyheads.inspection.fragments import beam_fragment
-        from manyheads.inspection.html_page import still_page
+        from manyheads.inspection.html_page import static_page
 
-        return still_page(f"The beam: {asked.text()}", beam_fragment(tree))
+        return static_page(f"The beam: {asked.text()}", beam_fragment(tree))
     from manyheads.inspection.figures.beam import beam_figure
 
     return beam_figure(tree)

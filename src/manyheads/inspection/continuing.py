@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+from torch import nn
 
 from manyheads.attention.recording import record_attention
 from manyheads.decoding.generator import Generator
@@ -18,6 +19,11 @@ class Continuing:
 
     def __init__(self, run: RunFolder, *, device: str) -> None:
         self._generator = Generator(run.path, device=device)
+
+    @property
+    def model(self) -> nn.Module:
+        """The PyTorch model."""
+        return self._generator.model
 
     @torch.inference_mode()
     def everything(self, text: str) -> Everything:

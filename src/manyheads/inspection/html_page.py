@@ -1,7 +1,7 @@
-"""One HTML file with every layer and head of one text, which works offline: styles, script and data are inside it.
+"""One HTML file with all layers and heads for a text. It works offline: styles, script and data are inside it.
 
-Tokens are data. They stand in the file as JSON in which `<`, `>` and `&` are written as escapes, the script puts them
-on the page as text, and the page's policy lets no other script run and nothing be loaded.
+Tokens are data, never markup. The file has them as JSON in which `<`, `>` and `&` are escaped, the script inserts them
+as text nodes, and the page's content security policy blocks all other scripts and all loading.
 """
 
 from __future__ import annotations
@@ -17,34 +17,34 @@ import numpy as np
 
 from manyheads.inspection.views import Everything
 
-DIGITS = 3  # of weights; more would only make the file larger
+DIGITS = 3  # decimal places of weights; more would only make the file larger
 
 
 def html_page(seen: Everything) -> str:
-    """Return the page that shows what was seen."""
-    style, script = _part("page.css"), _part("page.js")
-    return Template(_part("page.html")).substitute(
-        style=style, style_hash=_hash(style), script=script, script_hash=_hash(script), data=_inert(_data(seen))
+    """Return the interactive page for a text."""
+    style, script = _template("page.css"), _template("page.js")
+    return Template(_template("page.html")).substitute(
+        style=style, style_hash=_hash(style), script=script, script_hash=_hash(script), data=_safe_json(_data(seen))
     )
 
 
-def still_page(title: str, fragment: str) -> str:
-    """Return a page without script around a fragment; the fragment is HTML, whose texts are escaped already."""
-    return Template(_part("still.html")).substitute(title=escape(title), fragment=fragment)
+def static_page(title: str, fragment: str) -> str:
+    """Return a page without script around an HTML fragment, whose texts must be escaped already."""
+    return Template(_template("still.html")).substitute(title=escape(title), fragment=fragment)
 
 
-def _part(name: str) -> str:
-    """Return a file that comes with the package."""
+def _template(name: str) -> str:
+    """Return the content of a file of the package."""
     return (files("manyheads.inspection") / "page" / name).read_text(encoding="utf-8")
 
 
 def _hash(content: str) -> str:
-    """Return the hash by which a page's policy knows what it may run."""
+    """Return the hash of an inline script or style, for the content security policy."""
     return f"sha256-{base64.b64encode(hashlib.sha256(content.encode('utf-8')).digest()).decode('ascii')}"
 
 
 def _data(seen: Everything) -> dict[str, object]:
-    """Return what the page's script needs."""
+    """Return the data for the page's script."""
     return {
         "text": seen.text,
         "translation": seen.translation,
@@ -58,8 +58,8 @@ def _data(seen: Everything) -> dict[str, object]:
     }
 
 
-def _inert(values: dict[str, object]) -> str:
-    """Return values as JSON that no HTML parser can take for a tag."""
+def _safe_json(values: dict[str, object]) -> str:
+    """Return values as JSON without any character that an HTML parser could read as a tag."""
     text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")

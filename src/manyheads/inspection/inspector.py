@@ -15,6 +15,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from threading import Lock
 
+from torch import nn
+
 from manyheads.config.tasks.reading import ReadingConfig
 from manyheads.config.tasks.translation import TranslationConfig
 from manyheads.errors import ManyheadsError
@@ -55,6 +57,11 @@ class Inspector:
     def translates(self) -> bool:
         """Whether the model writes, so that it has a decoder, steps and a beam."""
         return isinstance(self._subject, Translating)
+
+    @property
+    def model(self) -> nn.Module:
+        """The PyTorch model that is inspected."""
+        return self._subject.model
 
     def sentences(self, text: str, *, to: str | None = None) -> list[str]:
         """Return the sentences of a text, each of which is translated alone; a model that only reads takes it whole."""

@@ -1,4 +1,4 @@
-"""The three uses of attention (section 3.2.3 of the paper), and where a model has them."""
+"""The three uses of attention (section 3.2.3 of the paper), and their module names in a model."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import nn
 from manyheads.attention.observer import Observable
 
 Kind = Literal["encoder", "decoder", "cross"]
-"""Self-attention of the encoder, masked self-attention of the decoder, and what the decoder sees of the source."""
+"""Self-attention of the encoder, masked self-attention of the decoder, and encoder–decoder attention."""
 
 KINDS: tuple[Kind, ...] = ("encoder", "decoder", "cross")
 
@@ -17,7 +17,7 @@ _USES: dict[str, Kind] = {"self_attention": "decoder", "cross_attention": "cross
 
 
 def attention_names(model: nn.Module) -> dict[Kind, list[str]]:
-    """Return the names of a model's attentions of each kind, from the lowest layer to the highest."""
+    """Return the module names of a model's attentions of each kind, from the first layer to the last."""
     names: dict[Kind, list[str]] = {"encoder": [], "decoder": [], "cross": []}
     for name, part in model.named_modules():
         if isinstance(part, Observable):

@@ -14,7 +14,7 @@ from manyheads.inspection.kinds import attention_names
 from manyheads.inspection.states import record_states
 from manyheads.inspection.translating import stacked, stacked_attention
 from manyheads.inspection.views import Everything
-from manyheads.models.interface import EncoderInputs
+from manyheads.models.interface import EncoderInputs, TextEncoder
 
 
 class Reading:
@@ -22,6 +22,11 @@ class Reading:
 
     def __init__(self, folder: Path, *, device: str) -> None:
         self._encoder = Encoder.from_folder(folder, device=device)
+
+    @property
+    def model(self) -> TextEncoder:
+        """The PyTorch model."""
+        return self._encoder.model
 
     @torch.inference_mode()
     def everything(self, text: str) -> Everything:

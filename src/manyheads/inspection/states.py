@@ -1,10 +1,11 @@
-"""The stream through a model: what its embeddings and each of its layers hand on, for as long as somebody asks.
+"""The hidden states of a model: its embeddings and the output of each layer, recorded within a `with` block.
 
     with record_states(model) as states:
         model.decode(target, model.encode(source))
-    states["encoder"]    # a list of [B, S, D]: the embeddings, then what each layer made of them
+    states["encoder"]    # a list of [B, S, D]: the embeddings, then the output of each layer
 
-Every sublayer adds to this stream (`layers/add_norm.py`), so the norm of a position in it tells how much stands there.
+Every sublayer adds its output to these states (`layers/add_norm.py`), so the norm of a state shows how much has been
+accumulated at its position.
 """
 
 from __future__ import annotations
@@ -19,20 +20,20 @@ from manyheads.layers.decoder import Decoder, DecoderLayer
 from manyheads.layers.encoder import Encoder, EncoderLayer
 
 States = dict[str, list[Tensor]]
-"""By stack ("encoder", "decoder"): one [B, T, D] that goes in, and one [B, T, D] that comes out of each layer."""
+"""For each stack ("encoder", "decoder"), its input [B, T, D] and the output [B, T, D] of each layer."""
 
 
 @contextmanager
 def record_states(model: nn.Module) -> Iterator[States]:
-    """Record what goes into the encoder and the decoder of a model, and what comes out of each of their layers."""
+    """Record the inputs of a model's encoder and decoder, and the outputs of their layers, within the block."""
     states: States = {"encoder": [], "decoder": []}
     hooks = []
     for part in model.modules():
-        stream = states["encoder" if isinstance(part, Encoder | EncoderLayer) else "decoder"]
+        recorded = states["encoder" if isinstance(part, Encoder | EncoderLayer) else "decoder"]
         if isinstance(part, Encoder | Decoder):
-            hooks.append(part.register_forward_pre_hook(_input_to(stream)))
+            hooks.append(part.register_forward_pre_hook(_record_input(recorded)))
         elif isinstance(part, EncoderLayer | DecoderLayer):
-            hooks.append(part.register_forward_hook(_output_to(stream)))
+            hooks.append(part.register_forward_hook(_record_output(recorded)))
     try:
         yield states
     finally:
@@ -40,11 +41,11 @@ def record_states(model: nn.Module) -> Iterator[States]:
             hook.remove()
 
 
-def _input_to(stream: list[Tensor]) -> Callable[[nn.Module, tuple[Any, ...]], None]:
-    """Return a hook that keeps the first thing a part is given."""
-    return lambda _, inputs: stream.append(inputs[0].detach())
+def _record_input(recorded: list[Tensor]) -> Callable[[nn.Module, tuple[Any, ...]], None]:
+    """Return a hook that appends the first input of a module to a list."""
+    return lambda _, inputs: recorded.append(inputs[0].detach())
 
 
-def _output_to(stream: list[Tensor]) -> Callable[[nn.Module, tuple[Any, ...], Tensor], None]:
-    """Return a hook that keeps what a part gives."""
-    return lambda _, inputs, output: stream.append(output.detach())
+def _record_output(recorded: list[Tensor]) -> Callable[[nn.Module, tuple[Any, ...], Tensor], None]:
+    """Return a hook that appends the output of a module to a list."""
+    return lambda _, inputs, output: recorded.append(output.detach())

@@ -1,4 +1,4 @@
-"""Decoding, greedily or along a translation: one token at a time, with what the model considered at each step."""
+"""Greedy decoding, or the decoding of a given translation, one token at a time, with the candidates of each step."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from manyheads.models.interface import AnySequenceToSequence, Tokens
 
 @dataclass(frozen=True)
 class TokenProbability:
-    """A token that could come next, and the model's probability of it."""
+    """A candidate for the next token, and its probability."""
 
     token: str
     probability: float
 
     def to_json(self) -> dict[str, Any]:
-        """Return this as JSON has it."""
+        """Return this as values that can be written as JSON."""
         return {"token": self.token, "probability": rounded(self.probability)}
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step: the token written, what else was likely, and where each head of the last layer looked [H, S]."""
+    """One step: the token, its candidates, and the cross-attention weights of the last layer [H, S]."""
 
     step: int
     token: str
@@ -43,19 +43,19 @@ class Step:
     source_tokens: list[str]
 
     def to_json(self) -> dict[str, Any]:
-        """Return this as JSON has it."""
+        """Return this as values that can be written as JSON."""
         return {
             "step": self.step,
             "token": self.token,
             "probability": rounded(self.probability),
             "text": self.text,
-            "candidates": [one.to_json() for one in self.candidates],
+            "candidates": [candidate.to_json() for candidate in self.candidates],
             "cross": rounded(self.cross),
             "source_tokens": self.source_tokens,
         }
 
     def _repr_html_(self) -> str:
-        """Return this as a notebook shows it."""
+        """Return the HTML that a notebook shows."""
         from manyheads.inspection.fragments import steps_fragment
 
         return steps_fragment([self])
@@ -63,12 +63,12 @@ class Step:
 
 @dataclass(frozen=True)
 class Done:
-    """The end of the steps, and what was written."""
+    """The end of the steps, with the whole translation."""
 
     translation: str
 
     def to_json(self) -> dict[str, Any]:
-        """Return this as JSON has it."""
+        """Return this as values that can be written as JSON."""
         return {"done": True, "translation": self.translation}
 
 
@@ -85,9 +85,9 @@ def decoding_steps(
     candidates: int,
     tokens: Sequence[int] | None = None,
 ) -> Iterator[Step | Done]:
-    """Yield what is decoded for one source [1, S], step by step, and then that it is done.
+    """Yield each decoding step of one source [1, S], then `Done`.
 
-    That is what greedy search writes, or the given tokens of a translation.
+    The tokens are those of greedy search, or the given `tokens` of a translation.
     """
     state = model.start(model.encode(source))
     last_layer = attention_names(model)["cross"][-1]
@@ -95,10 +95,10 @@ def decoding_steps(
     limit = limit if tokens is None else len(tokens)
     while len(written) < limit and (not written or written[-1] != special.end):
         before = torch.tensor([[special.start, *written]], device=source.ids.device)
-        with record_attention(model) as recording:  # not around the loop: between two steps, others may use the model
+        with record_attention(model) as recording:  # not around the loop: other threads may use the model between steps
             logits, state = model.step(before[:, -1], state)
-        likely = logits.log_softmax(dim=-1)
-        allowed = constraints.apply(likely, before[:, 1:], likely.new_zeros(1).long(), never=special.never)[0]
+        scores = logits.log_softmax(dim=-1)
+        allowed = constraints.apply(scores, before[:, 1:], scores.new_zeros(1).long(), never=special.never)[0]
         best = _best(allowed, candidates)
         token = best[0][0] if tokens is None else tokens[len(written)]
         written.append(token)
@@ -108,7 +108,8 @@ def decoding_steps(
             probability=float(allowed[token].exp()),
             text=tokenizer.decode(written),
             candidates=[
-                TokenProbability(tokenizer.pieces([one])[0], share) for one, share in _with(token, best, allowed)
+                TokenProbability(tokenizer.pieces([candidate])[0], probability)
+                for candidate, probability in _including(token, best, allowed)
             ],
             cross=recording[last_layer][0, :, 0].float().cpu().numpy(),
             source_tokens=list(source_tokens),
@@ -117,14 +118,14 @@ def decoding_steps(
 
 
 def _best(log_probabilities: Tensor, count: int) -> list[tuple[int, float]]:
-    """Return the most probable tokens [V] that may follow, best first, with their probabilities."""
+    """Return the most probable tokens for log-probabilities [V], best first, with their probabilities."""
     best = log_probabilities.topk(min(count, len(log_probabilities)))
     pairs = zip(best.indices.tolist(), best.values.exp().tolist(), strict=True)
     return [pair for rank, pair in enumerate(pairs) if rank == 0 or pair[1] > 0.0]
 
 
-def _with(token: int, best: list[tuple[int, float]], log_probabilities: Tensor) -> list[tuple[int, float]]:
-    """Return the best tokens; the last gives way to the token that was written, if that is not one of them."""
-    if any(token == one for one, _ in best):
+def _including(token: int, best: list[tuple[int, float]], log_probabilities: Tensor) -> list[tuple[int, float]]:
+    """Return the best tokens; if the written token is not one of them, it replaces the last."""
+    if any(token == candidate for candidate, _ in best):
         return best
     return [*best[: max(1, len(best) - 1)], (token, float(log_probabilities[token].exp()))]

@@ -19,12 +19,12 @@ from manyheads.decoding.search.hypothesis import Hypothesis, make_hypothesis
 from manyheads.decoding.text.languages import Languages
 from manyheads.decoding.text.splitting import Splitter
 from manyheads.errors import ManyheadsError
-from manyheads.inspection.beam_tree import BeamTree, BeamWatcher, Leaf
+from manyheads.inspection.beam_tree import BeamRecorder, BeamTree, Leaf
 from manyheads.inspection.kinds import Kind, attention_names
 from manyheads.inspection.states import record_states
 from manyheads.inspection.steps import Done, Step, decoding_steps
 from manyheads.inspection.views import Array, Everything
-from manyheads.models.interface import Tokens
+from manyheads.models.interface import AnySequenceToSequence, Tokens
 from manyheads.runs.folder import RunFolder
 
 REMEMBERED = 64  # searches; whoever looks at one layer after the other need not wait for the same search again
@@ -41,6 +41,11 @@ class Translating:
         self._languages = Languages(recipe.data, self._tokenizers.source)
         self._splitter = Splitter.from_recipe(recipe, self._tokenizers.source, self._languages)
         self._best = lru_cache(REMEMBERED)(self._search)
+
+    @property
+    def model(self) -> AnySequenceToSequence:
+        """The PyTorch model."""
+        return self._engine.model
 
     def sentences(self, text: str, *, to: str | None = None) -> list[str]:
         """Return what is translated of a text, one after the other."""
@@ -95,7 +100,7 @@ class Translating:
     def beam(self, text: str, *, beam: int | None, sentence: int = 1, to: str | None = None) -> BeamTree:
         """Return a beam search as a tree."""
         options = self._options.changed({"beam": beam})
-        special, watcher = self._engine.special, BeamWatcher()
+        special, recorder = self._engine.special, BeamRecorder()
         _, source = self._sentence(text, sentence, to)
         (found,) = beam_from_source(
             self._engine.model,
@@ -105,14 +110,15 @@ class Translating:
             beam=options.beam,
             penalty=options.penalty,
             constraints=Constraints(no_repeat_ngram=options.no_repeat_ngram),
-            watch=watcher,
+            watch=recorder,
         )
         target = self._tokenizers.target
         names = target.vocabulary()
         leaves = [
-            Leaf(target.decode(one.tokens), one.score, one.log_probability, watcher.place(one.tokens)) for one in found
+            Leaf(target.decode(one.tokens), one.score, one.log_probability, recorder.last_node(one.tokens))
+            for one in found
         ]
-        nodes = watcher.nodes(found[0].tokens, names, names[special.start])
+        nodes = recorder.nodes(found[0].tokens, names, names[special.start])
         return BeamTree(leaves[0].text, options.beam, nodes, leaves)
 
     def _sentence(self, text: str, number: int, to: str | None) -> tuple[str, list[int]]:

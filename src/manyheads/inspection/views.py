@@ -1,7 +1,7 @@
-"""What an inspector returns about one text: arrays for numpy, and JSON for everything else.
+"""The results of an inspector for one text: numpy arrays with their tokens, and their JSON form.
 
 Axis letters: `L` layers, `H` heads, `S` source tokens, `T` target tokens, `D` width, `V` vocabulary. Row t of the
-target is the token that was written at t, and shows what the model looked at when it wrote it.
+target is the token that was written at step t; its weights are those with which the model predicted it.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from manyheads.errors import ManyheadsError, did_you_mean
 from manyheads.inspection.kinds import KINDS, Kind
 
 Array = NDArray[np.float32]
-DIGITS = 5  # of weights and probabilities in JSON
+DIGITS = 5  # decimal places of weights and probabilities in JSON
 
 
 def rounded(numbers: Any) -> Any:  # noqa: ANN401 (a number gives a number, an array nested lists)
-    """Return numbers as JSON has them, with five digits."""
+    """Return numbers for JSON, rounded to five decimal places."""
     return np.round(np.asarray(numbers, dtype=np.float64), DIGITS).tolist()
 
 
-def place_of(number: int, count: int, what: str) -> int:
-    """Return where in an array a layer or a head is that has this number, from 1 to `count`."""
+def index_of(number: int, count: int, what: str) -> int:
+    """Return the array index of a layer or a head, which is numbered from 1 to `count`."""
     if not 1 <= number <= count:
         names = f"1 to {count}" if count > 1 else "1 alone"
         raise ManyheadsError(
@@ -36,7 +36,7 @@ def place_of(number: int, count: int, what: str) -> int:
 
 @dataclass(frozen=True)
 class AttentionView:
-    """One layer's attention of one kind, the layer counted from 1: weights [H, queries, keys], tokens along them."""
+    """The attention of one kind in one layer, counted from 1: weights [H, queries, keys], and their tokens."""
 
     translation: str
     score: float
@@ -55,7 +55,7 @@ class AttentionView:
         return len(self.weights)
 
     def to_json(self) -> dict[str, Any]:
-        """Return this as JSON has it."""
+        """Return this as values that can be written as JSON."""
         return {
             "translation": self.translation,
             "score": rounded(self.score),
@@ -71,7 +71,7 @@ class AttentionView:
         }
 
     def _repr_html_(self) -> str:
-        """Return this as a notebook shows it."""
+        """Return the HTML that a notebook shows."""
         from manyheads.inspection.fragments import attention_fragment
 
         return attention_fragment(self)
@@ -79,11 +79,11 @@ class AttentionView:
 
 @dataclass(frozen=True)
 class Everything:
-    """All there is to see of one text: every layer and head, the stream through the layers, and the probabilities.
+    """Everything recorded for one text: the attention of all layers and heads, the hidden states, and probabilities.
 
-    `attention` has one array [L, H, queries, keys] per kind; a model that does not write has `encoder` alone. `states`
-    has the stream of each stack [L + 1, T, D], embeddings first. `probabilities` [T, V] are those of the next token at
-    each step. `target_inputs` are the tokens the decoder had read, the start token first.
+    `attention` has one array [L, H, queries, keys] per kind; a model without a decoder has only `encoder`. `states` has
+    the hidden states of each stack [L + 1, T, D], embeddings first. `probabilities` [T, V] are those of the next token
+    at each step. `target_inputs` are the input tokens of the decoder, the start token first.
     """
 
     text: str
@@ -110,18 +110,18 @@ class Everything:
 
     @property
     def heads(self) -> int:
-        """The number of heads of a layer."""
+        """The number of heads per layer."""
         return int(next(iter(self.attention.values())).shape[1])
 
     @property
     def embeddings(self) -> dict[str, Array]:
-        """The vectors [T, D] that go into each stack: tokens with their positions."""
-        return {stack: stream[0] for stack, stream in self.states.items()}
+        """The inputs [T, D] of each stack: token embeddings with their positions."""
+        return {stack: states[0] for stack, states in self.states.items()}
 
     @property
     def norms(self) -> dict[str, Array]:
-        """The Euclidean norm [L + 1, T] of each position's stream, before the first layer and after each."""
-        return {stack: np.linalg.norm(stream, axis=-1) for stack, stream in self.states.items()}
+        """The Euclidean norms [L + 1, T] of the hidden states, before the first layer and after each layer."""
+        return {stack: np.linalg.norm(states, axis=-1) for stack, states in self.states.items()}
 
     @property
     def token_probabilities(self) -> Array:
@@ -129,15 +129,15 @@ class Everything:
         return self.probabilities[np.arange(len(self.target_ids)), self.target_ids]
 
     def queries(self, kind: Kind) -> list[str]:
-        """Return the tokens that look."""
+        """Return the query tokens of a kind of attention."""
         return self.source_tokens if kind == "encoder" else self.target_tokens
 
     def keys(self, kind: Kind) -> list[str]:
-        """Return the tokens that are looked at."""
+        """Return the key tokens of a kind of attention."""
         return self.target_inputs if kind == "decoder" else self.source_tokens
 
     def weights(self, kind: Kind, layer: int) -> Array:
-        """Return the weights [H, queries, keys] of one layer, counted from 1; say so where there is no such layer."""
+        """Return the weights [H, queries, keys] of one layer, counted from 1."""
         if kind not in KINDS:
             raise ManyheadsError(f"there is no attention '{kind}'.", where="kind", cure=did_you_mean(kind, KINDS))
         count = self.layers[kind]
@@ -145,11 +145,11 @@ class Everything:
             raise ManyheadsError(
                 f"this model has no {kind} attention.", where="kind", cure=f"It has: {', '.join(self.attention)}."
             )
-        weights: Array = self.attention[kind][place_of(layer, count, "layer")]
+        weights: Array = self.attention[kind][index_of(layer, count, "layer")]
         return weights
 
     def view(self, kind: Kind, layer: int | None = None) -> AttentionView:
-        """Return one layer's attention of one kind: the layer of this number, counted from 1, or the last one."""
+        """Return the attention of one kind in one layer, counted from 1; by default, in the last one."""
         layer = self.layers.get(kind, 0) if layer is None else layer
         return AttentionView(
             translation=self.translation,
@@ -165,10 +165,12 @@ class Everything:
         )
 
     def for_bertviz(self) -> dict[str, Any]:
-        """Return what BertViz's `head_view` and `model_view` take: per kind a list of [1, H, T, S], and the tokens."""
+        """Return the arguments of BertViz's `head_view` and `model_view`: layers [1, H, T, S] by kind, and tokens."""
         import torch
 
-        layers = {kind: [torch.from_numpy(one)[None] for one in weights] for kind, weights in self.attention.items()}
+        layers = {
+            kind: [torch.from_numpy(layer)[None] for layer in weights] for kind, weights in self.attention.items()
+        }
         if "cross" not in layers:
             kind = self.main_kind
             return {"attention": layers[kind], "tokens": self.keys(kind)}
@@ -176,7 +178,11 @@ class Everything:
         return {**{f"{kind}_attention": weights for kind, weights in layers.items()}, **tokens}
 
     def to_json(self) -> dict[str, Any]:
-        """Return this as JSON has it; of vectors and distributions, norms and the written tokens' probabilities."""
+        """Return this as values that can be written as JSON.
+
+        Instead of the hidden states it has their norms, and instead of whole distributions the probabilities of the
+        written tokens.
+        """
         return {
             "text": self.text,
             "translation": self.translation,
@@ -193,7 +199,7 @@ class Everything:
         }
 
     def _repr_html_(self) -> str:
-        """Return this as a notebook shows it."""
+        """Return the HTML that a notebook shows."""
         from manyheads.inspection.fragments import everything_fragment
 
         return everything_fragment(self)

@@ -2,15 +2,17 @@
 
 | file | what it draws |
 |---|---|
-| `canvas` | figures without global state, and files |
-| `fonts` | the installed fonts that have the characters of a text |
-| `attention` | one head, all heads of a layer, all layers |
-| `alignment` | which source token each target token looks at |
+| `canvas` | nothing itself: creates, labels and saves figures, without global state |
+| `fonts` | nothing itself: finds installed fonts that have the characters of a text |
+| `attention` | one head, all heads of a layer, or all layers |
+| `alignment` | attention weights between source and target tokens or words |
+| `steps` | decoding steps, with candidates and attention |
+| `beam` | beam search as a tree |
 | `positions` | the positional encodings and their dot products |
-| `masks` | padding, look-ahead, and both |
+| `masks` | padding mask, look-ahead mask, and both |
 | `schedule` | the learning rate over time |
-| `smoothing` | the label-smoothed target, and what it makes of the loss |
+| `smoothing` | the label-smoothed target, and its effect on the loss |
 | `curves` | loss, scores and learning rate of one or several runs |
 
-matplotlib comes with `pip install 'manyheads[plots]'` and is imported when the first picture is drawn.
+matplotlib is installed by `pip install 'manyheads[plots]'`, and imported when the first figure is drawn.
 """

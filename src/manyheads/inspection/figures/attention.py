@@ -1,26 +1,26 @@
-"""Attention as heat maps: each row is a token that looks, each column a token that it looks at."""
+"""Attention as heat maps: each row is a query token, each column a key token."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
-from manyheads.inspection.figures.canvas import drawing, label_tokens, matrix, new_figure
+from manyheads.inspection.figures.canvas import drawing_style, label_tokens, matrix, new_figure
 from manyheads.inspection.kinds import Kind
-from manyheads.inspection.views import AttentionView, Everything, place_of
+from manyheads.inspection.views import AttentionView, Everything, index_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-CELL = 0.24  # inches a token takes, so that its label can be read
-SMALL_CELL = 0.07  # inches it takes where there are many matrices, and no labels
-ACROSS = 4  # matrices beside each other at most
+CELL = 0.24  # inches per token, so that its label is readable
+SMALL_CELL = 0.07  # inches per token in a figure of many matrices without labels
+ACROSS = 4  # maximum number of matrices side by side
 
 
 def head_figure(view: AttentionView, head: int) -> Figure:
     """Draw one head, counted from 1."""
-    weights = view.weights[place_of(head, view.heads, "head")]
-    with drawing([*view.queries, *view.keys]):
+    weights = view.weights[index_of(head, view.heads, "head")]
+    with drawing_style([*view.queries, *view.keys]):
         figure = new_figure(2.4 + CELL * len(view.keys), 1.4 + CELL * len(view.queries))
         axes = figure.add_subplot()
         drawn = matrix(axes, weights)
@@ -34,7 +34,7 @@ def layer_figure(view: AttentionView) -> Figure:
     """Draw all heads of one layer, side by side."""
     across = min(ACROSS, view.heads)
     down = math.ceil(view.heads / across)
-    with drawing([*view.queries, *view.keys]):
+    with drawing_style([*view.queries, *view.keys]):
         width, height = CELL * len(view.keys), CELL * len(view.queries)
         figure = new_figure(1.0 + across * max(1.6, width), 0.9 + down * (0.6 + max(1.2, height)))
         for head, weights in enumerate(view.weights, start=1):
@@ -47,11 +47,11 @@ def layer_figure(view: AttentionView) -> Figure:
 
 
 def layers_figure(seen: Everything, kind: Kind) -> Figure:
-    """Draw all layers, one row each, the last on top, with all their heads; the tokens are named in the title."""
-    seen.weights(kind, 1)  # refuses a kind that the model has not
+    """Draw all heads of all layers, one row per layer, the last layer on top; the title has the text."""
+    seen.weights(kind, 1)  # raises the error for a kind that the model does not have
     layers, heads = seen.layers[kind], seen.heads
     queries, keys = seen.queries(kind), seen.keys(kind)
-    with drawing([*queries, *keys]):
+    with drawing_style([*queries, *keys]):
         width, height = max(1.0, SMALL_CELL * len(keys)), max(1.0, SMALL_CELL * len(queries))
         figure = new_figure(0.8 + heads * width, 1.2 + layers * (0.3 + height))
         grid = figure.subplots(layers, heads, squeeze=False)
@@ -67,5 +67,5 @@ def layers_figure(seen: Everything, kind: Kind) -> Figure:
 
 
 def _name(kind: Kind) -> str:
-    """Return what a kind of attention is called."""
+    """Return the name of a kind of attention."""
     return {"encoder": "encoder self-attention", "decoder": "decoder self-attention", "cross": "cross-attention"}[kind]

@@ -1,11 +1,11 @@
-"""Beam search as a tree: a column for each step, the more probable the higher."""
+"""Beam search as a tree, with a column per step and the most probable node on top."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from manyheads.inspection.beam_tree import BeamTree
-from manyheads.inspection.figures.canvas import INK, SMALL, drawing, new_figure, shown
+from manyheads.inspection.figures.canvas import INK, SMALL, drawing_style, new_figure, token_label
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,19 +20,20 @@ BOXES: dict[str, dict[str, object]] = {
 
 
 def beam_figure(tree: BeamTree) -> Figure:
-    """Draw every hypothesis that was ever in the beam: filled what is returned, dotted what was dropped."""
-    places = tree.places()
-    columns, rows = (1 + max(place[axis] for place in places.values()) for axis in (0, 1))
-    with drawing([tree.translation, *(node.token for node in tree.nodes)]):
+    """Draw every hypothesis that was in the beam; the best one is filled, dropped ones have a dotted border."""
+    layout = tree.layout()
+    columns, rows = (1 + max(place[axis] for place in layout.values()) for axis in (0, 1))
+    with drawing_style([tree.translation, *(node.token for node in tree.nodes)]):
         figure = new_figure(0.6 + COLUMN * columns, 0.9 + ROW * rows)
         axes = figure.add_subplot()
         for node in tree.nodes:
-            column, row = places[node.id]
+            column, row = layout[node.id]
             if node.parent is not None:
-                left, above = places[node.parent]
+                left, above = layout[node.parent]
                 axes.plot([left, column], [above, row], color=INK, alpha=0.35, linewidth=0.8, zorder=1)
             box: dict[str, Any] = {"boxstyle": "round", **BOXES[node.state]}
-            axes.text(column, row, shown(node.token), ha="center", va="center", fontsize=SMALL, bbox=box, zorder=2)
+            label = token_label(node.token)
+            axes.text(column, row, label, ha="center", va="center", fontsize=SMALL, bbox=box, zorder=2)
         axes.set(xlim=(-0.6, columns - 0.4), ylim=(rows - 0.4, -0.6))
         axes.set_title(f"beam {tree.beam}: {tree.translation}", wrap=True)
         axes.axis("off")

@@ -1,4 +1,4 @@
-"""Figures without global state: no window, no `pyplot`, and the same file every time."""
+"""Figures without global state: no window, no `pyplot`, and the same bytes every time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from manyheads.data.tokens.tokenizers import SPACE
 from manyheads.errors import ManyheadsError
-from manyheads.inspection.figures.fonts import families_for
+from manyheads.inspection.figures.fonts import font_families
 from manyheads.runs.atomic import write_file
 
 if TYPE_CHECKING:
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMATS = (".png", ".svg")
-LARGEST = 60.0  # inches: more pixels than this no viewer shows
+LARGEST = 60.0  # inches; viewers do not show larger pictures
 SMALL, PLAIN, LARGE = 8, 9, 11  # points
 INK = "#1f4e8c"
 
 
 @contextmanager
-def drawing(texts: Iterable[str] = ()) -> Iterator[None]:
-    """While the block lasts, labels are drawn in fonts that have the texts' characters, and `$` is a dollar."""
-    matplotlib = library()
+def drawing_style(texts: Iterable[str] = ()) -> Iterator[None]:
+    """Within the block, use fonts that have the characters of the texts, and draw `$` as a dollar sign."""
+    matplotlib = load_matplotlib()
     settings = {
-        "font.family": families_for([*texts, "0∎·"]),
+        "font.family": font_families([*texts, "0∎·"]),
         "text.parse_math": False,
         "axes.titlesize": LARGE,
         "axes.labelsize": PLAIN,
@@ -44,8 +44,8 @@ def drawing(texts: Iterable[str] = ()) -> Iterator[None]:
         yield
 
 
-def library() -> Any:  # noqa: ANN401
-    """Return matplotlib; say which extra brings it where it is missing."""
+def load_matplotlib() -> Any:  # noqa: ANN401
+    """Return matplotlib; if it is missing, raise an error that names the extra to install."""
     try:
         import matplotlib
     except ImportError:
@@ -57,29 +57,29 @@ def library() -> Any:  # noqa: ANN401
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure of so many inches, which finds places for its parts by itself."""
+    """Return an empty figure of this size in inches, with automatic layout."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(min(LARGEST, width), min(LARGEST, height)), layout="constrained")
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a figure as PNG or SVG, by the name's ending, complete or not at all."""
+    """Write a figure as PNG or SVG, by the suffix of the file name, complete or not at all."""
     if path.suffix.lower() not in FORMATS:
         raise ManyheadsError(f"a picture's name must end in {' or '.join(FORMATS)}.", where=str(path))
     content = io.BytesIO()
-    # The date and the random names that SVG would have make two files of the same picture differ.
-    with library().rc_context({"svg.hashsalt": "manyheads"}), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing")  # `families_for` has said so once
+    # Without a date and random ids in the SVG, two files of the same picture are equal.
+    with load_matplotlib().rc_context({"svg.hashsalt": "manyheads"}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing")  # `font_families` has printed a note already
         kind = path.suffix.lower()[1:]
         figure.savefig(content, format=kind, dpi=130, metadata={"Date": None} if kind == "svg" else None)
     write_file(path, content.getvalue())
 
 
-def shown(token: str) -> str:
-    """Return a token as a short label: the sign for a space as a dot, the end as a square."""
+def token_label(token: str) -> str:
+    """Return the label of a token; a space marker is shown as a dot, the end token as a square."""
     label = token.replace(SPACE, "·").replace("</s>", "∎")
-    return "".join(one if one.isprintable() else "·" for one in label)
+    return "".join(character if character.isprintable() else "·" for character in label)
 
 
 def matrix(axes: Axes, values: NDArray[Any], *, largest: float | None = 1.0, colours: str = "Blues") -> Any:  # noqa: ANN401
@@ -88,14 +88,14 @@ def matrix(axes: Axes, values: NDArray[Any], *, largest: float | None = 1.0, col
 
 
 def label_tokens(axes: Axes, *, rows: list[str] | None, columns: list[str] | None) -> None:
-    """Write tokens beside the rows and below the columns of a matrix; None leaves a side empty."""
+    """Label the rows and the columns of a matrix with tokens; None gives no labels."""
     axes.set_yticks(*_ticks(rows))
     axes.set_xticks(*_ticks(columns))
-    if columns and max(len(shown(one)) for one in columns) > 1:
+    if columns and max(len(token_label(token)) for token in columns) > 1:
         axes.tick_params(axis="x", labelrotation=90)
     axes.tick_params(length=0)
 
 
 def _ticks(tokens: list[str] | None) -> tuple[NDArray[np.int64], list[str]]:
-    """Return the places and labels of a side's ticks."""
-    return np.arange(len(tokens or ())), [shown(one) for one in tokens or ()]
+    """Return the positions and labels of an axis's ticks."""
+    return np.arange(len(tokens or ())), [token_label(token) for token in tokens or ()]

@@ -1,4 +1,4 @@
-"""Fonts for every script: the ones installed that have the characters of a text, and one clear note if none has."""
+"""Fonts for every script: the installed fonts that have the characters of a text, and a note if there are none."""
 
 from __future__ import annotations
 
@@ -8,44 +8,44 @@ from collections.abc import Iterable
 from contextlib import suppress
 from functools import lru_cache
 
-DEFAULT = "DejaVu Sans"  # comes with matplotlib: Latin with all accents, Greek, Cyrillic, Arabic, and more
-LIKED = ("Noto Sans", "Source Han Sans", "WenQuanYi", "Droid Sans Fallback", "SimHei", "PingFang", "Arial Unicode")
+DEFAULT = "DejaVu Sans"  # part of matplotlib: Latin with all accents, Greek, Cyrillic, Arabic, and more
+PREFERRED = ("Noto Sans", "Source Han Sans", "WenQuanYi", "Droid Sans Fallback", "SimHei", "PingFang", "Arial Unicode")
 
 EAST_ASIAN = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO", "IDEOGRAPHIC", "FULLWIDTH", "HALFWIDTH")
 
-EMPTY = "Last Resort"  # comes with matplotlib and has a box for every character
+EMPTY = "Last Resort"  # part of matplotlib: it has a box for every character
 
 
-def families_for(texts: Iterable[str]) -> list[str]:
-    """Return the names of fonts that together have every character of the texts; note what no font has."""
+def font_families(texts: Iterable[str]) -> list[str]:
+    """Return the names of fonts that together have every character of the texts; print a note on missing ones."""
     missing = {ord(character) for text in texts for character in text if character.isprintable()}
-    missing -= _characters(_path_of(DEFAULT))
-    families = [DEFAULT, *_take(missing)]
-    if missing and _add_new():
-        families += _take(missing)
+    missing -= characters_of(_path_of(DEFAULT))
+    families = [DEFAULT, *_remove_covered(missing)]
+    if missing and add_new_fonts():
+        families += _remove_covered(missing)
     if missing:
-        _note("".join(chr(one) for one in sorted(missing)))
+        note_missing("".join(chr(code) for code in sorted(missing)))
     return families
 
 
-def _take(missing: set[int]) -> list[str]:
-    """Return the names of known fonts that have missing characters, and remove these from the set."""
+def _remove_covered(missing: set[int]) -> list[str]:
+    """Return the names of installed fonts that have missing characters, and remove these from the set."""
     families = []
-    for name, path in _others() if missing else []:
-        found = missing & _characters(path)
-        if found:
+    for name, path in installed_fonts() if missing else []:
+        covered = missing & characters_of(path)
+        if covered:
             families.append(name)
-            missing -= found
+            missing -= covered
         if not missing:
             break
     return families
 
 
 @lru_cache
-def _note(characters: str) -> None:
-    """Say once that some characters cannot be drawn, and what brings a font for them."""
+def note_missing(characters: str) -> None:
+    """Print, once per process, which characters cannot be drawn, and which package has a font for them."""
     some = characters if len(characters) <= 12 else f"{characters[:12]}…"
-    names = [unicodedata.name(one, "") for one in characters]
+    names = [unicodedata.name(character, "") for character in characters]
     east_asian = sum(name.startswith(EAST_ASIAN) for name in names)
     packages = [*(["fonts-noto-cjk"] if east_asian else []), *(["fonts-noto"] if east_asian < len(names) else [])]
     print(
@@ -56,14 +56,14 @@ def _note(characters: str) -> None:
 
 
 @lru_cache
-def _add_new() -> bool:
-    """Add the fonts that were installed after matplotlib made its list of them, once; return whether there are any."""
+def add_new_fonts() -> bool:
+    """Add, once per process, fonts installed after matplotlib cached its list; return whether there are any."""
     from matplotlib import font_manager
 
-    known = {one.fname for one in font_manager.fontManager.ttflist}
+    known = {font.fname for font in font_manager.fontManager.ttflist}
     new = [path for path in font_manager.findSystemFonts() if path not in known]
     for path in new:
-        with suppress(OSError, RuntimeError):  # a file that is no font
+        with suppress(OSError, RuntimeError):  # not a font file
             font_manager.fontManager.addfont(path)
     return bool(new)
 
@@ -75,21 +75,21 @@ def _path_of(name: str) -> str:
     return str(font_manager.findfont(name))
 
 
-def _others() -> list[tuple[str, str]]:
-    """Return the upright, ordinary fonts that are installed, names and files, those made for many scripts first."""
+def installed_fonts() -> list[tuple[str, str]]:
+    """Return the names and files of installed fonts of regular style and weight, fonts for many scripts first."""
     from matplotlib import font_manager
 
-    upright = [
-        one for one in font_manager.fontManager.ttflist if one.style == "normal" and one.weight in (400, "normal")
+    regular = [
+        font for font in font_manager.fontManager.ttflist if font.style == "normal" and font.weight in (400, "normal")
     ]
-    plain = [one for one in upright if not one.name.startswith(EMPTY)]
-    ranked = sorted(plain, key=lambda one: (not one.name.startswith(LIKED), one.name))
-    return list({one.name: one.fname for one in ranked}.items())
+    usable = [font for font in regular if not font.name.startswith(EMPTY)]
+    ranked = sorted(usable, key=lambda font: (not font.name.startswith(PREFERRED), font.name))
+    return list({font.name: font.fname for font in ranked}.items())
 
 
 @lru_cache(maxsize=512)
-def _characters(path: str) -> frozenset[int]:
-    """Return the code points that a font has; a file that cannot be read has none."""
+def characters_of(path: str) -> frozenset[int]:
+    """Return the code points of a font file; none if it cannot be read."""
     from matplotlib.ft2font import FT2Font
 
     try:

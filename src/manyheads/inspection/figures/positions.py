@@ -1,4 +1,4 @@
-"""The positional encodings as a heat map, and how alike any two positions are."""
+"""The positional encodings as a heat map, and the dot product of any two positions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from manyheads.inspection.figures.canvas import drawing, new_figure
+from manyheads.inspection.figures.canvas import drawing_style, new_figure
 from manyheads.inspection.positions import PositionTable
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def positions_figure(table: PositionTable) -> Figure:
     """Draw the encodings [length, width] beside their dot products [length, length]."""
     length, width = table.encodings.shape
-    with drawing():
+    with drawing_style():
         figure = new_figure(11.0, 4.2)
         left, right = figure.subplots(1, 2, width_ratios=[1.9, 1])
         largest = float(np.abs(table.encodings).max())

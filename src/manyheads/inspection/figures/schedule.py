@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from manyheads.config.training import TrainingSettings
-from manyheads.inspection.figures.canvas import INK, drawing, new_figure
+from manyheads.inspection.figures.canvas import INK, drawing_style, new_figure
 from manyheads.training.optimisation.schedule import learning_rate
 
 if TYPE_CHECKING:
@@ -17,13 +17,13 @@ POINTS = 1000
 
 
 def schedule_figure(training: TrainingSettings, *, width: int) -> Figure:
-    """Draw the rate of every update of a training of a model `width` wide."""
+    """Draw the learning rate at every update for a model of this width."""
     schedule, total = training.schedule, training.steps
     steps = np.unique(np.linspace(1, total, min(total, POINTS)).astype(int))
     peak = max(1, min(total, schedule.warmup))
     steps = np.union1d(steps, [peak])
     rates = [learning_rate(schedule, int(step), width=width, steps=total) for step in steps]
-    with drawing():
+    with drawing_style():
         figure = new_figure(7.0, 3.4)
         axes = figure.add_subplot()
         axes.plot(steps, rates, color=INK)

@@ -1,4 +1,4 @@
-"""The label-smoothed target (section 5.4 of the paper), and what it makes of the loss: certainty is punished too."""
+"""The label-smoothed target (section 5.4 of the paper), and its effect on the loss: certainty is penalised too."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from manyheads.inspection.figures.canvas import INK, drawing, matrix, new_figure
+from manyheads.inspection.figures.canvas import INK, drawing_style, matrix, new_figure
 from manyheads.tasks.loss import loss_and_difference, smoothed_loss
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-CLASSES = 10  # of the picture; a vocabulary would show as one line
+CLASSES = 10  # in the picture; of a whole vocabulary, nothing but a line would be visible
 
 
 def smoothed_target(targets: Tensor, *, classes: int, smoothing: float) -> Tensor:
-    """Return the distribution [N, V] that the loss compares with: its gradient for logits is p − q."""
+    """Return the target distribution q [N, V] of the loss, from its gradient p − q with respect to the logits."""
     logits = torch.zeros(len(targets), classes)
     _, difference = loss_and_difference(logits, targets, smoothing=smoothing)
     return 1.0 / classes - difference
 
 
 def smoothing_figure(*, smoothing: float, classes: int = CLASSES) -> Figure:
-    """Draw the target for each true class, and the loss of a prediction as the truth's probability grows."""
+    """Draw the target for each true class, and the loss as a function of the true class's probability."""
     target = smoothed_target(torch.arange(classes), classes=classes, smoothing=smoothing)
-    with drawing():
+    with drawing_style():
         figure = new_figure(9.5, 3.8)
         left, right = figure.subplots(1, 2)
         drawn = matrix(left, target.numpy())
@@ -46,7 +46,7 @@ def smoothing_figure(*, smoothing: float, classes: int = CLASSES) -> Figure:
 
 
 def _loss(truth: float, *, classes: int, smoothing: float) -> float:
-    """Return the loss of a prediction that gives `truth` to the true class and shares the rest out equally."""
+    """Return the loss of a prediction with probability `truth` for the true class, and the rest shared equally."""
     probabilities = torch.full((1, classes), (1.0 - truth) / (classes - 1))
     probabilities[0, 0] = truth
     return float(smoothed_loss(probabilities.log(), torch.tensor([0]), smoothing=smoothing))
