@@ -36,7 +36,7 @@ from manyheads.data.text.corpora import open_corpus
 from manyheads.data.text.files import data_folder, read_lines
 from manyheads.data.text.records import Pair
 from manyheads.decoding.translator import Translator
-from manyheads.metrics.scores import Scale, measure
+from manyheads.metrics.scores import OverlapOptions, measure
 
 HERE = Path(__file__).resolve().parent
 CODES = {"de": "deu_Latn", "en": "eng_Latn", "fr": "fra_Latn", "zh": "zho_Hans"}
@@ -51,8 +51,8 @@ def flores(code: str) -> list[str]:
 
 def bleu(outputs: list[str], references: list[str], code: str, *, lowercase: bool = False) -> tuple[float, str]:
     """Return BLEU with its signature, by the tokenizer that suits the language."""
-    scale = Scale(lowercase=lowercase, bleu_tokenizer="zh" if code == "zh" else "13a")
-    score = measure("bleu", outputs, [[one] for one in references], scale)
+    options = OverlapOptions(lowercase=lowercase, bleu_tokenizer="zh" if code == "zh" else "13a")
+    score = measure("bleu", outputs, [[one] for one in references], options)
     return score.value, score.signature
 
 

@@ -26,7 +26,7 @@ from manyheads.data.text.corpora import open_corpus
 from manyheads.data.text.records import Pair
 from manyheads.decoding.translator import Translator
 from manyheads.exchange.tree import source_vectors, target_vectors
-from manyheads.metrics.scores import Scale, Score, measure
+from manyheads.metrics.scores import OverlapOptions, Score, measure
 from manyheads.metrics.segmentation import segmentation
 from manyheads.runs.atomic import new_folder
 from manyheads.runs.folder import RunFolder
@@ -72,12 +72,12 @@ def domain_scores(draft: Path, folder: Path, domains: dict[str, list[str]]) -> d
 def bleu(translator: Translator, pairs: list[Pair], target: str) -> float:
     """Return BLEU of the translations of pairs."""
     outputs = translator.translate([pair.source for pair in pairs], to=target, beam=BEAM)
-    return measure("bleu", outputs, [[pair.target] for pair in pairs], scale_of(target)).value
+    return measure("bleu", outputs, [[pair.target] for pair in pairs], overlap_options(target)).value
 
 
-def scale_of(target: str) -> Scale:
-    """Return how BLEU looks at text in a language."""
-    return Scale(bleu_tokenizer=segmentation(target, []).tokenizer)
+def overlap_options(target: str) -> OverlapOptions:
+    """Return the options of BLEU for a target language."""
+    return OverlapOptions(bleu_tokenizer=segmentation(target, []).tokenizer)
 
 
 def named_pairs(folder: Path, names: list[str], source: str, target: str) -> list[Pair]:
@@ -109,10 +109,10 @@ def results(run: RunFolder, draft: Path, test: Path) -> Iterator[Result]:
     for source, target in run.recipe().data.directions:
         assert source is not None
         pairs = test_pairs(test, source, target)
-        scale = scale_of(target)
+        options = overlap_options(target)
         texts, references = [pair.source for pair in pairs], [[pair.target] for pair in pairs]
         outputs = [one.translate(texts, to=target, beam=BEAM) for one in (trained, shipped)]
-        scores = [measure("bleu", some, references, scale) for some in outputs]
+        scores = [measure("bleu", some, references, options) for some in outputs]
         print(f"{source}-{target}: {scores[0].value:.2f} as trained, {scores[1].value:.2f} as shipped", flush=True)
         yield Result(f"{source}-{target}", scores[0], scores[1], worst(pairs, outputs[1]))
 
@@ -122,7 +122,7 @@ def worst(pairs: list[Pair], outputs: list[str]) -> list[tuple[Pair, str]]:
 
     def shared(row: tuple[Pair, str]) -> float:
         """Return how much an output has in common with its reference."""
-        return measure("chrf", [row[1]], [[row[0].target]], Scale()).value
+        return measure("chrf", [row[1]], [[row[0].target]], OverlapOptions()).value
 
     return sorted(zip(pairs, outputs, strict=True), key=shared)[:FAILURES]
 

@@ -1,17 +1,17 @@
-"""BLEU and chrF are sacreBLEU's, with its signature; significance is what chance would not do."""
+"""BLEU and chrF are sacreBLEU's, with its signature; only clear differences are significant."""
 
 import random
 
 import pytest
 import sacrebleu
 
-from manyheads.metrics.overlap import Resampled, overlap_score, paired_bootstrap
-from manyheads.metrics.scores import Scale, measure
+from manyheads.metrics.overlap import BootstrapResult, overlap_score, paired_bootstrap
+from manyheads.metrics.scores import OverlapOptions, measure
 
 REFERENCES = [
     "The cat sat on the mat, didn't it?",
     "Two dogs are running through the snow.",
-    "A man in a blue shirt is standing on a ladder.",
+    "A man in a blue shirt is score on a ladder.",
     "It cost $1,000.50 in 1999.",
 ]
 OUTPUTS = [
@@ -51,8 +51,8 @@ def test_case_and_tokenizer_matter_here():
 
 
 def test_measuring_takes_the_first_reference_and_keeps_the_signature():
-    scale = Scale(lowercase=True, bleu_tokenizer="none")
-    score = measure("bleu", OUTPUTS, [[one, "nonsense"] for one in REFERENCES], scale)
+    options = OverlapOptions(lowercase=True, bleu_tokenizer="none")
+    score = measure("bleu", OUTPUTS, [[one, "nonsense"] for one in REFERENCES], options)
     value, signature = overlap_score("bleu", OUTPUTS, REFERENCES, lowercase=True, tokenizer="none")
     assert (score.name, score.value, score.signature) == ("bleu", value, signature)
     assert score.higher_is_better
@@ -64,12 +64,12 @@ def corpus(sentences: int, seed: int) -> list[str]:
 
 
 def worsened(sentences: list[str], share: float, seed: int) -> list[str]:
-    """Return sentences in which so large a share of the words is wrong."""
+    """Return sentences in which about this share of the words is wrong."""
     chance = random.Random(seed)
     return [" ".join("zzz" if chance.random() < share else word for word in one.split()) for one in sentences]
 
 
-def rows(metric: str, systems: list[list[str]], references: list[str]) -> list[Resampled]:
+def rows(metric: str, systems: list[list[str]], references: list[str]) -> list[BootstrapResult]:
     return paired_bootstrap(metric, systems, references, lowercase=False, tokenizer="13a")
 
 

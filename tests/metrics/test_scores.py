@@ -1,4 +1,4 @@
-"""Scores know their direction, and answers to the same question are gathered."""
+"""Scores are compared in the direction of their metric, and targets of the same source are grouped."""
 
 import math
 
@@ -6,14 +6,14 @@ import pytest
 
 from manyheads.errors import ManyheadsError
 from manyheads.metrics.scores import (
-    Scale,
+    OverlapOptions,
     Score,
-    answers_of,
     check_metrics,
-    companions,
+    companion_metrics,
     lower_is_better,
     measure,
     perplexity,
+    with_references,
 )
 
 
@@ -26,18 +26,18 @@ def test_anything_beats_nothing_and_the_direction_decides_the_rest():
 
 @pytest.mark.parametrize("metric", ["exact_match", "word_error_rate", "symbol_error_rate"])
 def test_error_rates_are_measured_against_every_answer(metric):
-    score = measure(metric, ["b"], [["a", "b"]], Scale())
+    score = measure(metric, ["b"], [["a", "b"]], OverlapOptions())
     assert score.value == (100.0 if metric == "exact_match" else 0.0)
     assert score.higher_is_better == (metric == "exact_match")
     assert lower_is_better(metric) != score.higher_is_better
 
 
-def test_a_companion_is_another_metric_that_returns_the_favour():
+def test_a_companion_is_another_metric_whose_companion_is_the_first():
     for metric in ("bleu", "chrf", "word_error_rate", "symbol_error_rate"):
-        (other,) = companions(metric)
+        (other,) = companion_metrics(metric)
         assert other != metric
-        assert companions(other) == (metric,)
-    assert companions("exact_match") == companions("loss") == ()
+        assert companion_metrics(other) == (metric,)
+    assert companion_metrics("exact_match") == companion_metrics("loss") == ()
 
 
 def test_a_misspelt_metric_is_refused_with_a_suggestion():
@@ -53,10 +53,10 @@ def test_known_metrics_come_back_from_any_iterable():
     assert check_metrics(name for name in names) == names
 
 
-def test_answers_are_gathered_by_question_in_the_order_of_the_questions():
+def test_references_are_grouped_by_source_in_the_order_of_the_sources():
     pairs = [("b", "1"), ("a", "2"), ("b", "3"), ("b", "1")]
-    assert answers_of(pairs, grouped=True) == [("b", ["1", "3", "1"]), ("a", ["2"])]
-    assert answers_of(pairs, grouped=False) == [("b", ["1"]), ("a", ["2"]), ("b", ["3"]), ("b", ["1"])]
+    assert with_references(pairs, grouped=True) == [("b", ["1", "3", "1"]), ("a", ["2"])]
+    assert with_references(pairs, grouped=False) == [("b", ["1"]), ("a", ["2"]), ("b", ["3"]), ("b", ["1"])]
 
 
 def test_perplexity_is_the_exponential_and_never_overflows():

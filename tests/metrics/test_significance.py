@@ -1,4 +1,4 @@
-"""Intervals, tests and corrections do what their definitions say."""
+"""Intervals, tests and corrections follow their definitions."""
 
 import math
 
@@ -96,7 +96,7 @@ def test_equal_systems_seldom_differ_significantly_and_unequal_ones_do():
 
 @LAW
 @given(flags, st.data())
-def test_a_p_value_is_a_probability_and_knows_no_order(first, data):
+def test_a_p_value_is_a_probability_and_symmetric(first, data):
     second = data.draw(st.lists(st.booleans(), min_size=len(first), max_size=len(first)))
     assert 0.0 < compared(first, second) <= 1.0
     assert compared(first, second) == compared(second, first)

@@ -23,10 +23,10 @@ def compare_runs(
     all_outputs = [outputs, *(one.translate(scoring.sources, **options.search) for one in translators)]
     found = []
     for metric in scoring.metrics:
-        standings = compare(metric, all_outputs, scoring.answers, scoring.scale)
+        scores = compare(metric, all_outputs, scoring.answers, scoring.overlap_options)
         systems = [
-            {"run": name, **asdict(standing), "significant": standing.significant}
-            for name, standing in zip(names, standings, strict=True)
+            {"run": name, **asdict(score), "significant": score.significant}
+            for name, score in zip(names, scores, strict=True)
         ]
         found.append({"metric": metric, "test": significance_test(metric), "systems": systems})
     return found

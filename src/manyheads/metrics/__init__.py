@@ -1,1 +1,12 @@
-"""How good outputs are: BLEU and chrF by sacreBLEU, error rates, exact match, and significance."""
+"""Metrics of outputs: BLEU and chrF by sacreBLEU, error rates, exact match, and significance tests.
+
+| file | what it is |
+|---|---|
+| `scores` | a score, and the measurement of outputs by any metric |
+| `overlap` | BLEU and chrF |
+| `segmentation` | the sacreBLEU tokenizer for a language |
+| `error_rates` | exact match, word and symbol error rates |
+| `answers` | exact match and F1 of answers to questions |
+| `comparison` | several systems on the same sentences |
+| `significance` | confidence intervals, paired tests and corrections |
+"""

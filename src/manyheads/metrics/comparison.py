@@ -1,4 +1,4 @@
-"""Several systems on the same sentences: how sure each figure is, and which differences chance explains."""
+"""Compares several systems on the same sentences: confidence intervals of scores, and p-values of differences."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from manyheads.config.values import Metric
 from manyheads.metrics.error_rates import matches, symbol_errors
-from manyheads.metrics.scores import Scale
+from manyheads.metrics.scores import OverlapOptions
 from manyheads.metrics.significance import (
     SIGNIFICANT,
     Floats,
@@ -23,10 +23,10 @@ from manyheads.metrics.significance import (
 
 
 @dataclass(frozen=True)
-class Standing:
-    """How a system does by one metric: its score, the interval of 95 %, and the p-value of its difference to the first.
+class SystemScore:
+    """The score of one system, its 95 % confidence interval, and the p-value of its difference from the first system.
 
-    `corrected` is the p-value after Holm's correction for the number of systems. The first system has neither.
+    `corrected` is the p-value after Holm's correction for the number of systems. The first system has no p-values.
     """
 
     value: float
@@ -37,44 +37,43 @@ class Standing:
 
     @property
     def significant(self) -> bool | None:
-        """Whether chance is an unlikely explanation of the difference to the first system."""
+        """Whether the difference from the first system is significant; None for the first system itself."""
         return None if self.corrected is None else self.corrected < SIGNIFICANT
 
 
 def significance_test(metric: Metric) -> str:
-    """Return the name of the test that a metric's p-values come from."""
+    """Return the name of the significance test for a metric."""
     return "McNemar's exact test" if metric in ("exact_match", "word_error_rate") else "paired bootstrap"
 
 
 def compare(
-    metric: Metric, systems: Sequence[Sequence[str]], references: Sequence[Sequence[str]], scale: Scale
-) -> list[Standing]:
-    """Compare the outputs of systems with those of the first; each sentence has one right answer or several."""
+    metric: Metric, systems: Sequence[Sequence[str]], references: Sequence[Sequence[str]], options: OverlapOptions
+) -> list[SystemScore]:
+    """Compare the outputs of systems with those of the first; each sentence has one or more references."""
     if metric in ("bleu", "chrf"):
         from manyheads.metrics.overlap import paired_bootstrap
 
         first_references = [row[0] for row in references]
-        found = paired_bootstrap(
-            metric, systems, first_references, lowercase=scale.lowercase, tokenizer=scale.bleu_tokenizer
+        results = paired_bootstrap(
+            metric, systems, first_references, lowercase=options.lowercase, tokenizer=options.bleu_tokenizer
         )
-        standings, p_values = [Standing(*row[:3]) for row in found], [row.p_value for row in found[1:]]
+        scores, p_values = [SystemScore(*row[:3]) for row in results], [row.p_value for row in results[1:]]
     else:
-        standings, p_values = _rates(metric, systems, references)
-    corrected = holm(p_values)
-    return standings[:1] + [
-        Standing(one.value, one.low, one.high, p_value, after)
-        for one, p_value, after in zip(standings[1:], p_values, corrected, strict=True)
+        scores, p_values = _rates(metric, systems, references)
+    return scores[:1] + [
+        SystemScore(score.value, score.low, score.high, p_value, corrected)
+        for score, p_value, corrected in zip(scores[1:], p_values, holm(p_values), strict=True)
     ]
 
 
 def _rates(
     metric: Metric, systems: Sequence[Sequence[str]], references: Sequence[Sequence[str]]
-) -> tuple[list[Standing], list[float]]:
-    """Return the standings by a rate, and the p-values of all systems but the first."""
+) -> tuple[list[SystemScore], list[float]]:
+    """Return the scores by a rate, and the p-values of all systems but the first."""
     counts = [_counts(metric, outputs, references) for outputs in systems]
     samples = bootstrap(counts)
     values = [percentage(count.sum(axis=0)) for count in counts]
-    standings = [Standing(value, *interval(row)) for value, row in zip(values, samples, strict=True)]
+    scores = [SystemScore(value, *interval(row)) for value, row in zip(values, samples, strict=True)]
     if significance_test(metric) == "paired bootstrap":
         p_values = [
             bootstrap_p_value(row, samples[0], difference=value - values[0])
@@ -82,12 +81,12 @@ def _rates(
         ]
     else:
         p_values = [mcnemar(counts[0][:, 0] > 0, count[:, 0] > 0) for count in counts[1:]]
-    return standings, p_values
+    return scores, p_values
 
 
 def _counts(metric: Metric, outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Floats:
     """Return the numerator and denominator of a rate for each sentence [N, 2]."""
     if metric == "symbol_error_rate":
         return np.array(symbol_errors(outputs, references), dtype=np.float64)
-    right = matches(outputs, references)
-    return np.array([(one == (metric == "exact_match"), 1) for one in right], dtype=np.float64)
+    counted = metric == "exact_match"  # exact match counts right outputs, the word error rate wrong ones
+    return np.array([(right == counted, 1) for right in matches(outputs, references)], dtype=np.float64)

@@ -1,7 +1,7 @@
-"""Exact match and error rates, in per cent, where an output may have several right answers.
+"""Exact match and error rates in percent, with one or more references per output.
 
-As in grapheme-to-phoneme work: a word counts as right if it equals any of its listed pronunciations; the symbol
-(phoneme) error rate counts edits against the nearest of them.
+As in grapheme-to-phoneme conversion: a word is right if it equals any of its listed pronunciations, and the symbol
+(phoneme) error rate counts the edits to the nearest of them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 
 def matches(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> list[bool]:
-    """Return of each output whether it equals one of its references."""
+    """Return, for each output, whether it equals one of its references."""
     return [output in answers for output, answers in zip(outputs, references, strict=True)]
 
 
@@ -25,7 +25,10 @@ def word_error_rate(outputs: Sequence[str], references: Sequence[Sequence[str]])
 
 
 def symbol_errors(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
-    """Return of each output the edits to the nearest reference, and the symbols (white-space separated) of that."""
+    """Return, for each output, the number of edits to the nearest reference, and of symbols in that reference.
+
+    Symbols are separated by white space.
+    """
     return [
         min((edit_distance(output.split(), answer.split()), len(answer.split())) for answer in answers)
         for output, answers in zip(outputs, references, strict=True)
@@ -33,13 +36,13 @@ def symbol_errors(outputs: Sequence[str], references: Sequence[Sequence[str]]) -
 
 
 def symbol_error_rate(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> float:
-    """Return edits per hundred reference symbols, against the nearest reference."""
-    each = symbol_errors(outputs, references)
-    return 100.0 * sum(edits for edits, _ in each) / max(1, sum(symbols for _, symbols in each))
+    """Return the number of edits per hundred reference symbols, to the nearest reference."""
+    errors = symbol_errors(outputs, references)
+    return 100.0 * sum(edits for edits, _ in errors) / max(1, sum(symbols for _, symbols in errors))
 
 
 def edit_distance(first: Sequence[str], second: Sequence[str]) -> int:
-    """Return the fewest insertions, deletions and substitutions that turn one sequence into the other (Levenshtein)."""
+    """Return the Levenshtein distance: the fewest insertions, deletions and substitutions between two sequences."""
     row = list(range(len(second) + 1))
     for i, left in enumerate(first, start=1):
         previous, row[0] = row[0], i

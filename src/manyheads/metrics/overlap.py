@@ -1,4 +1,4 @@
-"""BLEU and chrF by sacreBLEU, with the signature that makes a figure comparable, and paired-bootstrap significance."""
+"""BLEU and chrF by sacreBLEU, with the signature that makes scores comparable, and paired bootstrap tests."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ def overlap_score(
 
 
 def _scorer(metric: str, *, lowercase: bool, tokenizer: str) -> BLEU | CHRF:
-    """Return sacreBLEU's scorer; `force` because text that is tokenised already is wanted with tokenizer none."""
+    """Return sacreBLEU's scorer; with `force`, it does not warn about tokenized text, which tokenizer none is for."""
     if metric == "chrf":
         return CHRF(lowercase=lowercase)
     try:
         return BLEU(lowercase=lowercase, tokenize=tokenizer, force=True)
-    except RuntimeError:  # a tokenizer's packages are missing
+    except RuntimeError:  # the packages of this tokenizer are missing
         raise ManyheadsError(
             f"the BLEU tokenizer {tokenizer} is not installed.",
             cure=f"pip install 'sacrebleu[{tokenizer.removesuffix('-mecab')}]', or choose another: char",
         ) from None
 
 
-class Resampled(NamedTuple):
-    """A system's score, the bounds of its interval of 95 %, and the p-value of its difference to the first system."""
+class BootstrapResult(NamedTuple):
+    """A system's score, the bounds of its 95 % interval, and the p-value of its difference from the first system."""
 
     value: float
     low: float
@@ -47,9 +47,9 @@ class Resampled(NamedTuple):
 
 def paired_bootstrap(
     metric: str, systems: Sequence[Sequence[str]], references: Sequence[str], *, lowercase: bool, tokenizer: str
-) -> list[Resampled]:
-    """Compare the outputs of systems with those of the first of them by BLEU or chrF."""
-    os.environ.setdefault("SACREBLEU_SEED", str(SEED))  # where sacreBLEU looks for it
+) -> list[BootstrapResult]:
+    """Compare the outputs of systems with those of the first one by BLEU or chrF."""
+    os.environ.setdefault("SACREBLEU_SEED", str(SEED))  # sacreBLEU reads its seed from the environment
     test = PairedTest(
         [(str(number), list(outputs)) for number, outputs in enumerate(systems)],
         {metric: _scorer(metric, lowercase=lowercase, tokenizer=tokenizer)},
@@ -59,9 +59,9 @@ def paired_bootstrap(
     )
     results: dict[str, Any] = test()[1]
     (rows,) = [rows for name, rows in results.items() if name != "System"]
-    # Of no difference at all, sacreBLEU would say that it is significant.
+    # For identical outputs, sacreBLEU would report a significant difference.
     same = [list(outputs) == list(systems[0]) for outputs in systems]
     return [
-        Resampled(*map(float, (row.score, row.mean - row.ci, row.mean + row.ci, 1.0 if equal else row.p_value)))
+        BootstrapResult(*map(float, (row.score, row.mean - row.ci, row.mean + row.ci, 1.0 if equal else row.p_value)))
         for row, equal in zip(rows, same, strict=True)
     ]

@@ -1,4 +1,4 @@
-"""A score: a number with a name, a direction, and what is needed to reproduce it."""
+"""Scores: a value with the name of its metric, its direction, and what is needed to reproduce it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from manyheads.metrics.error_rates import exact_match, symbol_error_rate, word_e
 
 @dataclass(frozen=True)
 class Score:
-    """One measurement. `signature` is sacreBLEU's where it has one."""
+    """One measurement. `signature` is sacreBLEU's, for BLEU and chrF."""
 
     name: str
     value: float
@@ -26,33 +26,33 @@ class Score:
         return f"{self.name} {self.value:.2f}"
 
     def better_than(self, other: float | None) -> bool:
-        """Whether this beats an earlier value of the same metric (any number beats none)."""
+        """Return whether this is better than another value of the same metric. Any number is better than None."""
         if other is None or math.isnan(self.value):
             return not math.isnan(self.value)
         return self.value > other if self.higher_is_better else self.value < other
 
 
 @dataclass(frozen=True)
-class Scale:
-    """How BLEU and chrF look at text: ignoring case or not, and with which of sacreBLEU's tokenizers."""
+class OverlapOptions:
+    """The options of BLEU and chrF: whether to ignore case, and which of sacreBLEU's tokenizers to use."""
 
     lowercase: bool = False
     bleu_tokenizer: str = "13a"
 
 
-def companions(metric: Metric) -> tuple[Metric, ...]:
-    """Return the metrics that are reported beside a deciding one."""
-    beside: dict[Metric, tuple[Metric, ...]] = {
+def companion_metrics(metric: Metric) -> tuple[Metric, ...]:
+    """Return the metrics that are reported together with the main one."""
+    companions: dict[Metric, tuple[Metric, ...]] = {
         "bleu": ("chrf",),
         "chrf": ("bleu",),
         "word_error_rate": ("symbol_error_rate",),
         "symbol_error_rate": ("word_error_rate",),
     }
-    return beside.get(metric, ())
+    return companions.get(metric, ())
 
 
 def check_metrics(names: Iterable[str]) -> list[Metric]:
-    """Return names as metrics of outputs; an unknown one is an error."""
+    """Return names as metrics of outputs; an unknown name is an error."""
     known = [name for name in get_args(Metric) if name != "loss"]
     names = list(names)
     for name in names:
@@ -62,7 +62,7 @@ def check_metrics(names: Iterable[str]) -> list[Metric]:
 
 
 def check_tokenizer(name: str) -> str:
-    """Return the name of one of sacreBLEU's tokenizers; an unknown one is an error."""
+    """Return the name of a sacreBLEU tokenizer; an unknown name is an error."""
     known = get_args(TranslationValidation.model_fields["bleu_tokenizer"].annotation)
     if name not in known:
         raise ManyheadsError(f"there is no BLEU tokenizer '{name}'.", cure=did_you_mean(name, known))
@@ -70,12 +70,14 @@ def check_tokenizer(name: str) -> str:
 
 
 def lower_is_better(metric: str) -> bool:
-    """Whether a smaller value of the metric is the better one."""
+    """Return whether a smaller value of a metric is better."""
     return metric in ("loss", "word_error_rate", "symbol_error_rate")
 
 
-def measure(metric: Metric, outputs: Sequence[str], references: Sequence[Sequence[str]], scale: Scale) -> Score:
-    """Score outputs against the references of each; BLEU and chrF take the first of them, error rates the nearest."""
+def measure(
+    metric: Metric, outputs: Sequence[str], references: Sequence[Sequence[str]], options: OverlapOptions
+) -> Score:
+    """Score outputs against their references. BLEU and chrF use the first reference, error rates the nearest."""
     if metric in ("bleu", "chrf"):
         from manyheads.metrics.overlap import overlap_score
 
@@ -83,8 +85,8 @@ def measure(metric: Metric, outputs: Sequence[str], references: Sequence[Sequenc
             metric,
             outputs,
             [row[0] for row in references],
-            lowercase=scale.lowercase,
-            tokenizer=scale.bleu_tokenizer,
+            lowercase=options.lowercase,
+            tokenizer=options.bleu_tokenizer,
         )
         return Score(metric, value, signature)
     rates: dict[str, Callable[[Sequence[str], Sequence[Sequence[str]]], float]] = {
@@ -95,18 +97,18 @@ def measure(metric: Metric, outputs: Sequence[str], references: Sequence[Sequenc
     return Score(metric, rates[metric](outputs, references), higher_is_better=not lower_is_better(metric))
 
 
-def answers_of(pairs: Iterable[tuple[str, str]], *, grouped: bool) -> list[tuple[str, list[str]]]:
-    """Return sources with their right answers; grouped, each different source once with every target given for it."""
+def with_references(pairs: Iterable[tuple[str, str]], *, grouped: bool) -> list[tuple[str, list[str]]]:
+    """Return sources with their references; if `grouped`, each distinct source occurs once with all its targets."""
     if not grouped:
         return [(source, [target]) for source, target in pairs]
-    answers: dict[str, list[str]] = {}
+    references: dict[str, list[str]] = {}
     for source, target in pairs:
-        answers.setdefault(source, []).append(target)
-    return list(answers.items())
+        references.setdefault(source, []).append(target)
+    return list(references.items())
 
 
 def perplexity(mean_negative_log_probability: float) -> float:
-    """Return exp of the mean negative log-probability per token, or infinity where that is too large to say."""
+    """Return exp of the mean negative log-probability per token, or infinity if that overflows."""
     try:
         return math.exp(mean_negative_log_probability)
     except OverflowError:

@@ -1,13 +1,13 @@
-"""Which of sacreBLEU's tokenizers suits a language. BLEU counts words, and not every script has spaces between them.
+"""The sacreBLEU tokenizer for a language. BLEU counts words, and not every script has spaces between them.
 
 | written in | tokenizer | |
 |---|---|---|
 | Chinese | `zh` | |
-| Japanese, Korean | `ja-mecab`, `ko-mecab` | `char` where MeCab is not installed (`pip install 'sacrebleu[ja]'`) |
+| Japanese, Korean | `ja-mecab`, `ko-mecab` | `char` if MeCab is not installed (`pip install 'sacrebleu[ja]'`) |
 | Thai, Lao, Khmer, Burmese | `char` | |
 | anything else | `13a` | |
 
-The language decides where its code is known, and otherwise the script of the references.
+The tokenizer is chosen by the language code if it is given, and otherwise by the script of the references.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from itertools import islice
 from manyheads.config.corpora import DataSettings
 
 AUTO = "auto"
-SAMPLE = 1000  # references that are looked at
-KANA = 0.05  # of Japanese is at least written in kana; a name or two in Chinese text is less
+SAMPLE = 1000  # references whose script is examined
+KANA = 0.05  # the least share of kana in Japanese text; a few Japanese names in Chinese text have less
 
 _CODES = {
     "Chinese": ("zh", "zho", "chi", "cmn", "yue", "wuu", "lzh"),
@@ -42,20 +42,20 @@ _SCRIPT = re.compile("|".join(f"(?P<{name}>[{span}])" for name, span in _RANGES.
 
 @dataclass(frozen=True)
 class Segmentation:
-    """How text becomes words: with which tokenizer of sacreBLEU, and whether spaces separate them already."""
+    """The sacreBLEU tokenizer for a text, and whether its script has spaces between words."""
 
     tokenizer: str
     spaced: bool
 
 
-def bleu_tokenizer(asked: str, *, language: str | None, references: Iterable[str]) -> str:
-    """Return the tokenizer that is asked for; for `auto`, the one that suits the language or the references."""
-    return asked if asked != AUTO else segmentation(language, references).tokenizer
+def bleu_tokenizer(name: str, *, language: str | None, references: Iterable[str]) -> str:
+    """Return the name of the tokenizer; for `auto`, the one for the language or the references."""
+    return name if name != AUTO else segmentation(language, references).tokenizer
 
 
 def segmentation(language: str | None, references: Iterable[str]) -> Segmentation:
-    """Return how text in a language is cut into words; without a language code, the script decides."""
-    kind = _of_script(references) if language is None else _of_code(language)
+    """Return the segmentation for a language code or, without one, for the script of the references."""
+    kind = _kind_of_script(references) if language is None else _kind_of_code(language)
     if kind == "Japanese":
         return Segmentation("ja-mecab" if _installed("MeCab", "ipadic") else "char", spaced=False)
     if kind == "Korean":
@@ -66,29 +66,29 @@ def segmentation(language: str | None, references: Iterable[str]) -> Segmentatio
 
 
 def target_language(data: DataSettings) -> str | None:
-    """Return the language that the targets of a recipe are in, where it names one and no other."""
+    """Return the target language of a recipe, or None if it names no language or several."""
     named = {corpus.target_language or data.target_language for corpus in data.corpora}
     return named.pop() if len(named) == 1 else None
 
 
-def _of_code(language: str) -> str | None:
-    """Return which kind of writing a language code such as zh, zh-Hant or zho_Hans stands for."""
+def _kind_of_code(language: str) -> str | None:
+    """Return the kind of writing of a language code such as zh, zh-Hant or zho_Hans."""
     code = re.split("[-_]", language.lower())[0]
     return next((kind for kind, codes in _CODES.items() if code in codes), None)
 
 
-def _of_script(references: Iterable[str]) -> str | None:
-    """Return which kind of writing has more than half of the letters."""
-    found = Counter(match.lastgroup for text in islice(references, SAMPLE) for match in _SCRIPT.finditer(text))
-    letters = found.total()
-    east = found["Han"] + found["kana"]
-    if 2 * east > letters:
-        return "Japanese" if found["kana"] >= KANA * east else "Chinese"
-    if 2 * found["Hangul"] > letters:
+def _kind_of_script(references: Iterable[str]) -> str | None:
+    """Return the kind of writing that has more than half of the letters."""
+    counts = Counter(match.lastgroup for text in islice(references, SAMPLE) for match in _SCRIPT.finditer(text))
+    letters = counts.total()
+    han_or_kana = counts["Han"] + counts["kana"]
+    if 2 * han_or_kana > letters:
+        return "Japanese" if counts["kana"] >= KANA * han_or_kana else "Chinese"
+    if 2 * counts["Hangul"] > letters:
         return "Korean"
-    return "unspaced" if 2 * found["unspaced"] > letters else None
+    return "unspaced" if 2 * counts["unspaced"] > letters else None
 
 
 def _installed(*packages: str) -> bool:
-    """Whether packages can be imported."""
+    """Return whether packages can be imported."""
     return all(find_spec(package) is not None for package in packages)

@@ -1,17 +1,18 @@
-"""How sure a figure is, and what chance explains of a difference: intervals, paired tests, corrections.
+"""Confidence intervals, paired significance tests, and corrections for multiple comparisons.
 
-All tests are paired: systems are compared sentence by sentence, since sentences differ in difficulty far more than
-systems do in quality. All are two-sided, and seeded, so that a p-value can be reproduced.
+All tests are paired: systems are compared sentence by sentence, because sentences differ in difficulty far more than
+systems do in quality. All tests are two-sided, and seeded, so that a p-value is reproducible.
 
-| for | interval of 95 % | test |
+| for | 95 % interval | test |
 |---|---|---|
 | BLEU, chrF | bootstrap over sentences | paired bootstrap, both by sacreBLEU (`overlap`) |
 | symbol error rate | bootstrap over sentences | paired bootstrap |
 | exact match, word error rate | bootstrap over sentences | McNemar's exact test |
 
-Bootstrap: draw as many sentences as there are, with replacement, and score them; do so a thousand times [Efron 1979;
-for translation Koehn 2004]. McNemar: of the sentences that exactly one of two systems gets right, each has half of them
-if they are equally good, so the probability of a split that is at least as uneven is that of as many fair coins.
+Bootstrap: draw N of the N sentences with replacement and score them, a thousand times [Efron 1979; for translation
+Koehn 2004]. McNemar: consider the sentences that exactly one of two systems gets right. If the systems are equally
+good, each of these sentences is a fair coin toss between them, so the p-value is the binomial probability of a split
+that is at least as uneven.
 """
 
 from __future__ import annotations
@@ -31,37 +32,38 @@ Flags = NDArray[np.bool_]
 
 
 def bootstrap(systems: Sequence[Floats], *, samples: int = SAMPLES, seed: int = SEED) -> Floats:
-    """Return the percentages [systems, samples] that resampled sentences give.
+    """Return the percentage of each system on each bootstrap sample [systems, samples].
 
-    Each system has a numerator and a denominator for each of the N sentences [N, 2]; its percentage is that of their
-    sums, over the same drawn sentences for all systems.
+    Each system has a numerator and a denominator per sentence [N, 2]; its percentage is the ratio of their sums. All
+    systems are scored on the same samples.
     """
     generator = np.random.default_rng(seed)
     count = len(systems[0])
-    found = np.empty((len(systems), samples))
+    percentages = np.empty((len(systems), samples))
     for sample in range(samples):
-        drawn = np.bincount(generator.integers(count, size=count), minlength=count)  # how often each sentence
+        drawn = np.bincount(generator.integers(count, size=count), minlength=count)  # how often each sentence is drawn
         for number, system in enumerate(systems):
-            found[number, sample] = percentage(drawn @ system)
-    return found
+            percentages[number, sample] = percentage(drawn @ system)
+    return percentages
 
 
 def percentage(sums: Floats) -> float:
-    """Return a numerator in per cent of a denominator; nothing is 0 % of nothing."""
+    """Return a numerator as a percentage of a denominator; 0 if both are 0."""
     return float(100.0 * sums[0] / max(1.0, sums[1]))
 
 
 def interval(samples: Floats) -> tuple[float, float]:
-    """Return the bounds between which the middle 95 % of the samples lie."""
+    """Return the bounds of the middle 95 % of the samples."""
     low, high = np.percentile(samples, [2.5, 97.5])
     return float(low), float(high)
 
 
 def bootstrap_p_value(first: Floats, second: Floats, *, difference: float) -> float:
-    """Return how probable a difference of this size is if there is none, by paired samples of two systems.
+    """Return the p-value of a difference between two systems, from their paired bootstrap samples.
 
-    The samples differ by the real difference and by chance. Without the real difference, their spread is what chance
-    does; counted is how often it does as much. One is added on both sides, as the real samples are one of the draws.
+    The difference between two samples is the real difference plus chance. Subtracting the real difference leaves the
+    part due to chance; the p-value is how often that is at least as large as the real difference. One is added to the
+    numerator and the denominator, because the observed data counts as one of the samples.
     """
     chance = np.abs(first - second - difference)
     as_large = int((chance >= abs(difference) - 1e-9).sum())
@@ -69,7 +71,7 @@ def bootstrap_p_value(first: Floats, second: Floats, *, difference: float) -> fl
 
 
 def mcnemar(first: Flags, second: Flags) -> float:
-    """Return the p-value of McNemar's exact test for two systems that are right or wrong on N sentences [N]."""
+    """Return the p-value of McNemar's exact test for two systems, each right or wrong on N sentences [N]."""
     only_first, only_second = int((first & ~second).sum()), int((second & ~first).sum())
     coins, fewer = only_first + only_second, min(only_first, only_second)
     if only_first == only_second:
@@ -78,22 +80,22 @@ def mcnemar(first: Flags, second: Flags) -> float:
 
 
 def _coins_probability(coins: int, heads: int) -> float:
-    """Return how probable it is that so many of these fair coins show heads."""
+    """Return the probability of this number of heads in this number of fair coin tosses."""
     logarithm = math.lgamma(coins + 1) - math.lgamma(heads + 1) - math.lgamma(coins - heads + 1)
     return math.exp(logarithm - coins * math.log(2.0))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p-values corrected for their number by Holm's method, in their order.
+    """Return p-values after Holm's correction for multiple comparisons, in their original order.
 
-    Of many comparisons, some look significant by chance. The smallest p-value is multiplied by their number, the next
-    by one less, and so on, and none becomes smaller than the one before it.
+    Of many comparisons, some look significant by chance. The smallest of n p-values is multiplied by n, the next by
+    n − 1, and so on, and none becomes smaller than the one before it.
     """
     corrected = [0.0] * len(p_values)
     largest = 0.0
-    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[place]))
-        corrected[place] = largest
+    for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
+        corrected[index] = largest
     return corrected
 
 

@@ -8,14 +8,14 @@ from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.data.text.records import Pair
 from manyheads.decoding.translator import Translator
 from manyheads.metrics.scores import (
-    Scale,
+    OverlapOptions,
     Score,
-    answers_of,
     check_metrics,
     check_tokenizer,
-    companions,
+    companion_metrics,
     measure,
     perplexity,
+    with_references,
 )
 from manyheads.metrics.segmentation import AUTO, bleu_tokenizer, target_language
 from manyheads.tasks.interface import EvaluationOptions
@@ -27,13 +27,13 @@ class Scoring:
     def __init__(self, recipe: TranslationRecipe, pairs: Sequence[Pair], options: EvaluationOptions) -> None:
         settings = recipe.validation
         own = settings.metric if settings.metric != "loss" else "bleu"
-        self.metrics = check_metrics(options.metrics) or [own, *companions(own)]
+        self.metrics = check_metrics(options.metrics) or [own, *companion_metrics(own)]
         self.pairs = pairs
-        answers = answers_of(pairs, grouped=not {"bleu", "chrf"} & set(self.metrics))
+        answers = with_references(pairs, grouped=not {"bleu", "chrf"} & set(self.metrics))
         self.sources = [text for text, _ in answers]
         self.answers = [right for _, right in answers]
         lowercase = settings.lowercase if options.lowercase is None else options.lowercase
-        self.scale = Scale(lowercase, self._tokenizer(recipe, options))
+        self.overlap_options = OverlapOptions(lowercase, self._tokenizer(recipe, options))
 
     def _tokenizer(self, recipe: TranslationRecipe, options: EvaluationOptions) -> str:
         """Return BLEU's tokenizer: the one asked for, or the recipe's own, or the one that suits the target."""
@@ -47,7 +47,7 @@ class Scoring:
 
     def scores(self, outputs: list[str]) -> list[Score]:
         """Score outputs by every metric."""
-        return [measure(metric, outputs, self.answers, self.scale) for metric in self.metrics]
+        return [measure(metric, outputs, self.answers, self.overlap_options) for metric in self.metrics]
 
     def perplexity(self, translator: Translator, to: str | None) -> float:
         """Return the model's perplexity per target token, the end token included, on the pairs."""

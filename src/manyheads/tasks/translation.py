@@ -34,7 +34,7 @@ from manyheads.data.tokens.tokenizers import (
 from manyheads.decoding.engines.torch import TorchEngine
 from manyheads.decoding.options import TranslationOptions
 from manyheads.decoding.translator import Translator
-from manyheads.metrics.scores import Scale, Score, answers_of, companions, measure
+from manyheads.metrics.scores import OverlapOptions, Score, companion_metrics, measure, with_references
 from manyheads.metrics.segmentation import bleu_tokenizer, target_language
 from manyheads.models.build import build_model
 from manyheads.models.interface import AnySequenceToSequence, SequenceToSequence, Tokens
@@ -163,14 +163,14 @@ class TranslationValidator:
         self._batches = batches
         self._objective = objective
         self._translator = translator
-        answers = answers_of(pairs, grouped=self._settings.metric not in ("bleu", "chrf", "loss"))
+        answers = with_references(pairs, grouped=self._settings.metric not in ("bleu", "chrf", "loss"))
         self._pairs = answers[: self._settings.sentences]
         tokenizer = bleu_tokenizer(
             self._settings.bleu_tokenizer,
             language=target_language(recipe.data),
             references=(references[0] for _, references in self._pairs),
         )
-        self._scale = Scale(self._settings.lowercase, tokenizer)
+        self._overlap_options = OverlapOptions(self._settings.lowercase, tokenizer)
 
     def run(self) -> Validation:
         """Validate the model as it is now."""
@@ -203,11 +203,11 @@ class TranslationValidator:
 
     def _metrics(self) -> list[Metric]:
         """Return the deciding metric and its companions, the loss aside."""
-        return [one for one in (self._settings.metric, *companions(self._settings.metric)) if one != "loss"]
+        return [one for one in (self._settings.metric, *companion_metrics(self._settings.metric)) if one != "loss"]
 
     def _measure(self, metric: Metric, outputs: list[str]) -> Score:
         """Score the outputs by one metric."""
-        return measure(metric, outputs, [references for _, references in self._pairs], self._scale)
+        return measure(metric, outputs, [references for _, references in self._pairs], self._overlap_options)
 
 
 def _with_penalty(loss: Tensor, penalty: Tensor | None, real: Tensor, views: int = 1) -> Tensor:
