@@ -61,7 +61,7 @@ def all_texts():
     ],
 )
 def test_well_known_ways_to_write_a_day(text):
-    assert text in Dates().writings(date(2026, 11, 15))
+    assert text in Dates().spellings(date(2026, 11, 15))
 
 
 def test_the_example_of_the_documentation_is_held_out():
@@ -110,13 +110,13 @@ def test_months_that_share_a_name_are_refused():
     """Listopad is November in Poland and October in Croatia; lipiec and lipanj are July and June."""
     refused = {gist(text) for text in ("15. listopada 2026", "15 lis 2026", "15 lip 2026")}
     for day in (date(2026, month, 15) for month in range(1, 13)):
-        assert not refused & {gist(text) for text in Dates().writings(day)}
+        assert not refused & {gist(text) for text in Dates().spellings(day)}
 
 
 @FIRST_USE_IS_SLOW
 @given(day=DAYS)
 def test_numbers_alone_are_written_only_where_day_and_month_cannot_be_confused(day):
-    for text in Dates().writings(day):
+    for text in Dates().spellings(day):
         numbers = [int(number) for number in re.findall(r"\d+", text)]
         if any(character.isalpha() for character in text) or numbers[0] == day.year:
             continue
@@ -189,4 +189,4 @@ def test_options_are_kept(locales, first_year, seed):
     for source, target in dates.pairs("train", count=5, seed=seed):
         day = date.fromisoformat(target)
         assert first_year <= day.year <= first_year + 9
-        assert source in Dates(locales=locales).writings(day)
+        assert source in Dates(locales=locales).spellings(day)

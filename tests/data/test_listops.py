@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manyheads.data.generated.drawing import SPLITS
 from manyheads.data.generated.listops import ListOps
+from manyheads.data.generated.random_examples import SPLITS
 from manyheads.errors import ManyheadsError
 
 FUNCTIONS = {

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from manyheads.data import generated as tasks
 from manyheads.data.generated import Addition, Copy, Reverse, Sort, task, task_names
-from manyheads.data.generated.drawing import SPLITS, split_of
+from manyheads.data.generated.random_examples import SPLITS, split_of
 from manyheads.data.generated.sequences import alphabet
 from manyheads.errors import ManyheadsError
 

@@ -1,12 +1,24 @@
-"""Generated data: tasks whose examples need no download and whose answers are known to be right.
+"""Generated data: tasks whose examples need no download, and whose answers are right by construction.
 
 >>> for source, target in task("addition", max_digits=3).pairs("test", count=2):
 ...     print(source, "=", target)
 304+903 = 1207
 275+5 = 280
 
-Every task is a small value with options and a method `pairs`. The same arguments give the same pairs on every
-machine, and no example of one split occurs in another, whatever the seeds.
+Every task is a small dataclass of options, with a method `pairs` (or `examples`, for labels and answers). The same
+arguments give the same pairs on every machine, and no example of one split occurs in another, for any seeds.
+
+| file | what it is |
+|---|---|
+| `sequences` | copy, reverse and sort |
+| `arithmetic` | addition |
+| `dates` | dates in many languages, rewritten in ISO 8601 |
+| `date_forms` | how a date is written in each locale, and which texts are ambiguous |
+| `listops` | nested lists to evaluate (labels) |
+| `kinds` | nouns to classify (labels) |
+| `whereabouts` | questions about a story (answers) |
+| `random_examples` | reproducible random examples, and their split |
+| `options` | checks of a task's options |
 """
 
 from __future__ import annotations
@@ -17,8 +29,8 @@ from typing import Protocol
 
 from manyheads.data.generated.arithmetic import Addition
 from manyheads.data.generated.dates import Dates
-from manyheads.data.generated.drawing import Split
 from manyheads.data.generated.options import option_error
+from manyheads.data.generated.random_examples import Split
 from manyheads.data.generated.sequences import Copy, Reverse, Sort
 from manyheads.data.text.records import Pair
 from manyheads.errors import ManyheadsError, did_you_mean
@@ -29,19 +41,19 @@ _TASKS = {kind.name: kind for kind in (Copy, Reverse, Sort, Addition, Dates)}
 
 
 class Task(Protocol):
-    """Whatever can generate pairs."""
+    """A task that generates pairs."""
 
     def pairs(self, split: Split, *, count: int, seed: int = 1) -> Iterator[Pair]:
         """Return `count` pairs of the split; the same arguments give the same pairs everywhere."""
 
 
 def task_names() -> tuple[str, ...]:
-    """Return the names that `task` knows."""
+    """Return the names that `task` accepts."""
     return tuple(_TASKS)
 
 
 def task(name: str, **options: object) -> Task:
-    """Return the task of that name, with options as its class describes them."""
+    """Return the task of this name; its options are the fields of its class."""
     if name not in _TASKS:
         raise ManyheadsError(f"there is no task '{name}'.", cure=did_you_mean(name, _TASKS))
     kind = _TASKS[name]
@@ -49,5 +61,5 @@ def task(name: str, **options: object) -> Task:
     for option in options:
         if option not in known:
             raise option_error(name, option, "there is no such option.", did_you_mean(option, known))
-    build: Callable[..., Task] = kind  # each class checks the values of its options itself
+    build: Callable[..., Task] = kind  # each class checks the values of its own options
     return build(**options)

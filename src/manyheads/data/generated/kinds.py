@@ -1,9 +1,9 @@
-"""Kinds: `We looked at the heron all day.` is about an animal.
+"""Kinds of nouns: the label of `We looked at the heron all day.` is `animal`.
 
-Nouns of eight kinds stand in the same sentences, and the split belongs to the noun: no noun of the test was ever seen
-in training. What a heron is cannot be learned from the examples, so a model that was trained on nothing else can only
-guess, and one that has read a lot before can know. With `pairs`, two sentences are given and the question is whether
-their nouns are of the same kind.
+Nouns of eight kinds occur in the same sentences, and the split is by noun: no noun of the test split occurs in the
+training split. What a heron is cannot be learned from the examples. So a model trained on nothing else can only guess,
+while a pretrained model may have learned it. With `pairs`, an example has two sentences, and the label is whether their
+nouns are of the same kind.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import ClassVar
 
-from manyheads.data.generated.drawing import Split, collect, pick, source_of_chance, split_of
 from manyheads.data.generated.options import option_error
+from manyheads.data.generated.random_examples import Split, collect, pick, seeded_random, split_of
 from manyheads.data.text.records import Example
 
 NOUNS = {
@@ -60,7 +60,7 @@ NOUNS = {
     ),
 }
 
-TRAIN = 0.6  # share of the nouns that are trained on: many must be left to be new
+TRAIN = 0.6  # share of the nouns in the training split; the others must be numerous enough to test on
 
 SENTENCES = (
     "We talked about the {} for a long time.",
@@ -78,21 +78,22 @@ SENTENCES = (
 
 @dataclass(frozen=True)
 class Kinds:
-    """Say of what kind the noun in a sentence is, or whether two are of the same."""
+    """Classify the noun in a sentence by its kind, or two sentences by whether their nouns are of the same kind."""
 
     name: ClassVar[str] = "kinds"
     pairs: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.pairs, bool):
-            raise option_error(self.name, "pairs", f"{self.pairs!r} will not do.", "Give true or false.")
+            raise option_error(self.name, "pairs", f"{self.pairs!r} is not valid.", "Give true or false.")
 
     def examples(self, split: Split, *, count: int, seed: int = 1) -> Iterator[Example]:
         """Return `count` examples of the split; the same arguments give the same examples everywhere."""
         return collect(self._proposals(split, seed), task=self.name, split=split, count=count)
 
     def _proposals(self, split: Split, seed: int) -> Iterator[Example]:
-        random = source_of_chance(self.name, split, seed)
+        """Yield random examples without end."""
+        random = seeded_random(self.name, split, seed)
         known = {
             kind: [noun for noun in nouns.split() if split_of(noun, train=TRAIN) == split]
             for kind, nouns in NOUNS.items()
@@ -102,15 +103,18 @@ class Kinds:
             yield self._pair(random, known, kinds) if self.pairs else self._single(random, known, kinds)
 
     def _single(self, random: Random, known: dict[str, list[str]], kinds: list[str]) -> Example:
+        """Return a sentence, labelled with the kind of its noun."""
         kind = pick(random, kinds)
         return Example(_sentence(random, known[kind]), kind)
 
     def _pair(self, random: Random, known: dict[str, list[str]], kinds: list[str]) -> Example:
-        one = pick(random, kinds)
-        other = one if random.random() < 0.5 else pick(random, [kind for kind in kinds if kind != one])
-        texts = _sentence(random, known[one]), _sentence(random, known[other])
-        return Example(texts[0], "same" if one == other else "different", texts[1])
+        """Return two sentences, labelled with whether their nouns are of the same kind."""
+        first = pick(random, kinds)
+        second = first if random.random() < 0.5 else pick(random, [kind for kind in kinds if kind != first])
+        texts = _sentence(random, known[first]), _sentence(random, known[second])
+        return Example(texts[0], "same" if first == second else "different", texts[1])
 
 
 def _sentence(random: Random, nouns: list[str]) -> str:
+    """Return a random sentence with one of the nouns."""
     return pick(random, SENTENCES).format(pick(random, nouns))

@@ -1,9 +1,9 @@
 """ListOps (Nangia & Bowman 2018; as in Long Range Arena): `[MAX 2 9 [MIN 4 7 ] 0 ]` is 9.
 
-Lists of digits and lists, of which the greatest, the least, the median (the lower one of two) or the sum modulo 10 is
-asked for. The answer hangs on how brackets fit together over the whole text, and is one of ten digits. As in Long Range
-Arena, a tree is drawn from the top, each entry is a list with probability 1/4 as long as it is not too deep, and trees
-that are too short or too long are thrown away.
+A list contains digits and lists. Its value is their maximum, minimum, median (the lower of two) or sum modulo 10. The
+answer is one of ten digits, and depends on how the brackets match over the whole text. As in Long Range Arena, a tree
+is drawn from the top, each entry is a list with probability 1/4 up to the maximum depth, and trees that are too short
+or too long are discarded.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import ClassVar
 
-from manyheads.data.generated.drawing import Split, collect, number_below, pick, source_of_chance, split_of
 from manyheads.data.generated.options import check_range, check_whole_number
+from manyheads.data.generated.random_examples import Split, collect, pick, random_below, seeded_random, split_of
 from manyheads.data.text.records import Example
 
 OPERATORS: dict[str, Callable[[list[int]], int]] = {
@@ -23,12 +23,15 @@ OPERATORS: dict[str, Callable[[list[int]], int]] = {
     "MED": lambda values: sorted(values)[(len(values) - 1) // 2],
     "SM": lambda values: sum(values) % 10,
 }
-LISTS = 0.25  # of the entries, as long as they may be any
+LISTS = 0.25  # share of lists among the entries, until the maximum depth is reached
 
 
 @dataclass(frozen=True)
 class ListOps:
-    """Evaluate nested lists of `min_length` to `max_length` symbols, at most `depth` deep and `arguments` wide."""
+    """Evaluate nested lists of `min_length` to `max_length` symbols, at most `depth` levels deep.
+
+    A list has at most `arguments` entries.
+    """
 
     name: ClassVar[str] = "listops"
     min_length: int = 500
@@ -52,7 +55,8 @@ class ListOps:
         return collect(self._proposals(split, seed), task=self.name, split=split, count=count)
 
     def _proposals(self, split: Split, seed: int) -> Iterator[Example | None]:
-        random = source_of_chance(self.name, split, seed)
+        """Yield random examples without end; None for one of another length or split."""
+        random = seeded_random(self.name, split, seed)
         while True:
             symbols: list[str] = []
             value = self._list(random, symbols, self.depth)
@@ -61,11 +65,11 @@ class ListOps:
             yield Example(text, str(value)) if fits and split_of(text) == split else None
 
     def _list(self, random: Random, symbols: list[str], depth: int) -> int | None:
-        """Write a list and return its value; None where it has become too long."""
+        """Append a random list to the symbols and return its value; None if it is too long."""
         operator = pick(random, tuple(OPERATORS))
         symbols.append(f"[{operator}")
         values = []
-        for _ in range(2 + number_below(random, self.arguments - 1)):
+        for _ in range(2 + random_below(random, self.arguments - 1)):
             value = self._entry(random, symbols, depth - 1)
             if value is None:
                 return None
@@ -74,9 +78,9 @@ class ListOps:
         return OPERATORS[operator](values) if len(symbols) <= self.max_length else None
 
     def _entry(self, random: Random, symbols: list[str], depth: int) -> int | None:
-        """Write a digit or a list."""
+        """Append a random digit or list to the symbols and return its value; None if it is too long."""
         if depth > 0 and random.random() < LISTS:
             return self._list(random, symbols, depth)
-        digit = number_below(random, 10)
+        digit = random_below(random, 10)
         symbols.append(str(digit))
         return digit

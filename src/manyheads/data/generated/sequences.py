@@ -1,8 +1,8 @@
-"""Copy, reverse and sort: the smallest tasks that show whether a model looks where it should.
+"""Copy, reverse and sort: the smallest tasks that show whether a model attends to the right positions.
 
-A source is a row of symbols with spaces between them, such as `d a f c`, so that a tokenizer which splits
-at white space sees one token for each. Its length is drawn first, evenly, then each symbol. The split of a
-source is decided by its text, so the three tasks agree on what is held out.
+A source is a sequence of symbols separated by spaces, such as `d a f c`, so that a tokenizer which splits at white
+space has one token per symbol. The length is drawn first, uniformly, then each symbol. The split of a source depends
+on its text, so the three tasks hold out the same sources.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from itertools import islice, product
 from string import ascii_lowercase
 from typing import ClassVar
 
-from manyheads.data.generated.drawing import Split, collect, number_below, pick_many, source_of_chance, split_of
 from manyheads.data.generated.options import check_range, check_whole_number
+from manyheads.data.generated.random_examples import Split, collect, pick_many, random_below, seeded_random, split_of
 from manyheads.data.text.records import Pair
 
 _LONGEST = 100_000
@@ -22,14 +22,14 @@ _MOST_SYMBOLS = len(ascii_lowercase) ** 2
 
 
 def alphabet(symbols: int) -> tuple[str, ...]:
-    """Return that many symbols in their order: a, b, c …, or aa, ab, ac … where one letter is not enough."""
-    letters = 1 if symbols <= len(ascii_lowercase) else 2  # all of one width, or they would not sort in order
+    """Return this number of symbols in order: a, b, c …, or aa, ab, ac … if there are more symbols than letters."""
+    letters = 1 if symbols <= len(ascii_lowercase) else 2  # the same for all, so that they sort in this order
     return tuple(islice(map("".join, product(ascii_lowercase, repeat=letters)), symbols))
 
 
 @dataclass(frozen=True)
 class _SequenceTask:
-    """What the three tasks share: everything but the answer."""
+    """The common part of the three tasks: everything but the answer."""
 
     name: ClassVar[str]
     min_length: int = 1
@@ -55,10 +55,11 @@ class _SequenceTask:
         return collect(self._proposals(split, seed), task=self.name, split=split, count=count)
 
     def _proposals(self, split: Split, seed: int) -> Iterator[Pair | None]:
-        random = source_of_chance(self.name, split, seed)
+        """Yield random pairs without end; None for a pair of another split."""
+        random = seeded_random(self.name, split, seed)
         known = alphabet(self.symbols)
         while True:
-            length = self.min_length + number_below(random, self.max_length - self.min_length + 1)
+            length = self.min_length + random_below(random, self.max_length - self.min_length + 1)
             symbols = pick_many(random, known, length)
             source = " ".join(symbols)
             yield Pair(source, " ".join(self.answer(symbols))) if split_of(source) == split else None
@@ -66,9 +67,9 @@ class _SequenceTask:
 
 @dataclass(frozen=True)
 class Copy(_SequenceTask):
-    """Write the source again: `d a f c` becomes `d a f c`.
+    """Copy the source: `d a f c` becomes `d a f c`.
 
-    A source has `min_length` to `max_length` symbols, out of an alphabet of `symbols` different ones.
+    A source has `min_length` to `max_length` symbols from an alphabet of `symbols` symbols.
     """
 
     name: ClassVar[str] = "copy"
@@ -80,21 +81,21 @@ class Copy(_SequenceTask):
 
 @dataclass(frozen=True)
 class Reverse(_SequenceTask):
-    """Write the source from its end: `d a f c` becomes `c f a d`. Options as for `Copy`."""
+    """Reverse the source: `d a f c` becomes `c f a d`. Options as for `Copy`."""
 
     name: ClassVar[str] = "reverse"
 
     def answer(self, symbols: list[str]) -> list[str]:
-        """Return the symbols, the last first."""
+        """Return the symbols in reverse order."""
         return symbols[::-1]
 
 
 @dataclass(frozen=True)
 class Sort(_SequenceTask):
-    """Write the source in alphabetical order: `d a f c` becomes `a c d f`. Options as for `Copy`."""
+    """Sort the source: `d a f c` becomes `a c d f`. Options as for `Copy`."""
 
     name: ClassVar[str] = "sort"
 
     def answer(self, symbols: list[str]) -> list[str]:
-        """Return the symbols in alphabetical order, repetitions included."""
+        """Return the symbols in alphabetical order, including repetitions."""
         return sorted(symbols)

@@ -1,9 +1,9 @@
-"""Whereabouts: people move about, and somebody asks where one of them is; the answer stands in the story.
+"""Whereabouts: people move between places, and the question is where one of them is.
 
     Mary went to the kitchen. John moved to the garden. Mary travelled to the office.   Where is Mary?   → office
 
-In the manner of bAbI's first task (Weston et al. 2015), with the place of the answer in the context, which makes it a
-task of finding: the last sentence about the person decides, and earlier ones mislead.
+This is similar to bAbI's first task (Weston et al. 2015), with the position of the answer in the context, so it is
+extractive question answering. Only the last sentence about the person counts; earlier ones are distractors.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from manyheads.data.generated.drawing import Split, collect, number_below, pick, source_of_chance, split_of
 from manyheads.data.generated.options import check_range
+from manyheads.data.generated.random_examples import Split, collect, pick, random_below, seeded_random, split_of
 from manyheads.data.text.records import Example
 
 PEOPLE = ("Mary", "John", "Sandra", "Daniel", "Bill", "Julie", "Fred", "Lisa")
@@ -23,7 +23,7 @@ MOVES = ("went to", "moved to", "travelled to", "walked to", "went back to", "jo
 
 @dataclass(frozen=True)
 class Whereabouts:
-    """Find where somebody is in a story of `min_moves` to `max_moves` sentences."""
+    """Find the place of a person in a story of `min_moves` to `max_moves` sentences."""
 
     name: ClassVar[str] = "whereabouts"
     min_moves: int = 2
@@ -37,14 +37,15 @@ class Whereabouts:
         return collect(self._proposals(split, seed), task=self.name, split=split, count=count)
 
     def _proposals(self, split: Split, seed: int) -> Iterator[Example | None]:
-        random = source_of_chance(self.name, split, seed)
+        """Yield random examples without end; None for an example of another split."""
+        random = seeded_random(self.name, split, seed)
         while True:
-            story, found = "", {}
-            for _ in range(self.min_moves + number_below(random, self.max_moves - self.min_moves + 1)):
+            story, places = "", {}
+            for _ in range(self.min_moves + random_below(random, self.max_moves - self.min_moves + 1)):
                 person, place = pick(random, PEOPLE), pick(random, PLACES)
                 story += f"{' ' if story else ''}{person} {pick(random, MOVES)} the "
-                found[person] = (place, len(story))
+                places[person] = (place, len(story))
                 story += f"{place}."
-            person = pick(random, sorted(found))
-            place, start = found[person]
+            person = pick(random, sorted(places))
+            place, start = places[person]
             yield Example(f"Where is {person}?", place, story, start) if split_of(story) == split else None

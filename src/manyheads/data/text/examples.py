@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from manyheads.config.tasks.reading import ExamplesSettings, ReadingTaskName
-from manyheads.data.generated.drawing import Split
 from manyheads.data.generated.kinds import Kinds
 from manyheads.data.generated.listops import ListOps
 from manyheads.data.generated.options import option_error
+from manyheads.data.generated.random_examples import Split
 from manyheads.data.generated.whereabouts import Whereabouts
 from manyheads.data.text.files import read_lines, text_files
 from manyheads.data.text.records import Example
