@@ -9,7 +9,7 @@ import pytest
 from manyheads.config.reading import load_cut
 from manyheads.data.public import catalogue
 from manyheads.data.public.catalogue import CATALOGUE, find
-from manyheads.data.public.download import content_sha256, get, is_right
+from manyheads.data.public.download import content_sha256, get, is_verified
 from manyheads.data.public.public_corpus import Corpus, DataFile
 from manyheads.errors import ManyheadsError
 
@@ -145,4 +145,4 @@ def test_a_real_corpus_is_copied_and_verified(name: str, tmp_path: Path):
         pytest.skip(f"the folder MANYHEADS_DATA has no {name}.")
     paths = get(name, tmp_path, source=source)
     assert [path.relative_to(tmp_path).as_posix() for path in paths] == [file.path for file in find(name).files]
-    assert all(is_right(path, file) for path, file in zip(paths, find(name).files, strict=True))
+    assert all(is_verified(path, file) for path, file in zip(paths, find(name).files, strict=True))

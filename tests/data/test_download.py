@@ -331,7 +331,7 @@ def test_a_damaged_archive_leaves_nothing(name: str, tmp_path: Path):
         )
         path.write_bytes(make(tmp_path / "whole").read_bytes()[:50_000])
         (tmp_path / "whole").unlink()
-    with pytest.raises(ManyheadsError, match=r"not a whole \.tar\.gz or \.zip archive"):
+    with pytest.raises(ManyheadsError, match=r"not a complete \.tar\.gz or \.zip archive"):
         unpack(path, tmp_path / "folder")
     assert tree(tmp_path) == {name}
 

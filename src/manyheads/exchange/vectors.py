@@ -141,7 +141,7 @@ def _detect(path: Path) -> _Layout:
     with _open(path) as stream:
         first = stream.readline(_LONGEST_LINE)
         if not first:
-            raise ManyheadsError("the file is empty.", where=str(path), cure="Get it once more.")
+            raise ManyheadsError("the file is empty.", where=str(path), cure="Download it again.")
         fields = first.split()
         if len(fields) == 2 and all(field.isdigit() for field in fields):
             words, width = int(fields[0]), int(fields[1])
@@ -185,7 +185,7 @@ def _text_entries(stream: io.BufferedReader, layout: _Layout, path: Path) -> Ite
         raise ManyheadsError(
             f"the header promises {layout.words:,} words, but the file has {words:,}.",
             where=str(path),
-            cure="The file may be cut short; get it once more.",
+            cure="The file may be cut short; download it again.",
         )
 
 
@@ -206,7 +206,7 @@ def _wrong_length(given: int, width: int, path: Path, number: int) -> ManyheadsE
     return ManyheadsError(
         f"this vector has {given} numbers, but the others have {width}.",
         where=f"{path}:{number}",
-        cure="The line may be cut short, or run into the next one; get the file once more.",
+        cure="The line may be cut short, or run into the next one; download the file again.",
     )
 
 
@@ -221,7 +221,7 @@ def _binary_entries(stream: io.BufferedReader, layout: _Layout, path: Path) -> I
             raise ManyheadsError(
                 f"the file is cut short at word {number:,} of the {words:,} that its header promises.",
                 where=str(path),
-                cure="Get it once more.",
+                cure="Download it again.",
             )
         yield number, word, values
 
@@ -294,7 +294,7 @@ def _readable(path: Path) -> Iterator[None]:
         raise ManyheadsError(
             f"the compressed file is damaged or cut short ({error}).",
             where=str(path),
-            cure="Get it once more.",
+            cure="Download it again.",
         ) from error
     except OSError as error:
         raise ManyheadsError(f"cannot be read: {error.strerror or error}.", where=str(path)) from error

@@ -2,7 +2,8 @@
 
 | file | what it is |
 |---|---|
-| `public_corpus` | what is known of a corpus: where it is, what its licence allows |
+| `public_corpus` | the description of a corpus: its files, where they are published, what the licence allows |
 | `catalogue`, `parallel_corpora` | the corpora |
-| `download`, `archives` | how they get into the data folder |
+| `download` | downloads and verifies files, and puts them into the data folder |
+| `archives` | unpacks archives safely |
 """

@@ -1,4 +1,4 @@
-"""Archives that cannot write outside their folder, and disk errors that say what to do."""
+"""Unpacks archives safely, so that no member is written outside the folder, and explains disk errors."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError, zipfile.Bad
 
 
 @contextmanager
-def explained_disk(path: Path) -> Iterator[None]:
-    """Turn what the file system refuses into an error that says what to do."""
+def explain_disk_errors(path: Path) -> Iterator[None]:
+    """Turn errors of the file system into a `ManyheadsError` with a cure."""
     try:
         yield
     except OSError as error:
@@ -41,14 +41,14 @@ def explained_disk(path: Path) -> Iterator[None]:
 
 
 def unpack(archive: Path, folder: Path) -> Path:
-    """Unpack a `.tar.gz` or `.zip` into a new folder, which appears only when all of it is there.
+    """Unpack a `.tar.gz` or `.zip` into a new folder, which appears only when it is complete.
 
-    Only files and folders are accepted: an absolute path, a `..`, a link or a device is refused, and nothing
-    is written outside.
+    Only files and folders are accepted. An absolute path, a `..`, a link or a device is an error, and nothing is
+    written outside the folder.
     """
     if folder.exists():
         raise ManyheadsError("exists already.", where=str(folder), cure="Remove it, or unpack to another folder.")
-    with explained_disk(folder):
+    with explain_disk_errors(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as scratch:
             unpacked = Path(scratch) / "unpacked"
@@ -57,15 +57,16 @@ def unpack(archive: Path, folder: Path) -> Path:
                 _extract(archive, unpacked)
             except (*DAMAGED, RuntimeError) as error:
                 raise ManyheadsError(
-                    f"is not a whole .tar.gz or .zip archive ({error}).",
+                    f"is not a complete .tar.gz or .zip archive ({error}).",
                     where=str(archive),
-                    cure="Get it once more.",
+                    cure="Download it again.",
                 ) from error
             unpacked.rename(folder)
     return folder
 
 
 def _extract(archive: Path, folder: Path) -> None:
+    """Extract all members of an archive into a folder."""
     if starts_with(archive, ZIP_MAGIC):
         with zipfile.ZipFile(archive) as packed:
             for entry in packed.infolist():
@@ -81,7 +82,8 @@ def _extract(archive: Path, folder: Path) -> None:
 
 
 def _safe_target(folder: Path, name: str, archive: Path, *, plain: bool) -> Path:
-    # Links are refused altogether: a corpus needs none, and chains of them are how archives escape.
+    """Return the path to extract a member to; raise an error for an unsafe member."""
+    # No links are accepted: a corpus needs none, and chains of links could lead outside the folder.
     parts = PurePosixPath(name.replace("\\", "/")).parts
     outside = ".." in parts or name.startswith(("/", "\\")) or PureWindowsPath(name).drive
     if outside or not plain:
@@ -93,6 +95,7 @@ def _safe_target(folder: Path, name: str, archive: Path, *, plain: bool) -> Path
 
 
 def _write_member(content: IO[bytes] | None, target: Path) -> None:
+    """Write a file, or create a folder (None)."""
     if content is None:
         target.mkdir(parents=True, exist_ok=True)
         return

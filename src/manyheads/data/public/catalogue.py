@@ -1,12 +1,12 @@
-"""The public corpora that recipes, tests and benchmarks use: what they are and where they live.
+"""The public corpora that recipes, tests and benchmarks use.
 
-Nothing here is shipped with the project. Each file has one name inside the data folder, such as
-`multi30k/raw/train.en.gz`, and one checksum **of its content**. So it can be verified however it reached the
-folder: as the public `.gz`, as a plain public file compressed on arrival, or as a member of a public archive.
+No corpus is shipped with the project. Each file has one path inside the data folder, such as
+`multi30k/raw/train.en.gz`, and one checksum **of its content**. So it can be verified however it was obtained: as the
+public `.gz`, as a plain public file that was compressed here, or as a member of a public archive.
 
-- A `.gz` file's content is its decompressed bytes: `gzip -dc FILE | sha256sum`.
-- A `.tar.gz` file's content is the files in its folder: `cd FOLDER && LC_ALL=C sha256sum * | sha256sum`. What
-  lies at the top level (a licence, a read-me) does not count.
+- The content of a `.gz` file is its decompressed bytes: `gzip -dc FILE | sha256sum`.
+- The content of a `.tar.gz` file is the files in its folder: `cd FOLDER && LC_ALL=C sha256sum * | sha256sum`. Files at
+  the top level (a licence, a readme) are ignored.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Row = tuple[str, int, str]  # public name, bytes of the content, sha256 of the c
 
 
 def find(name: str) -> Corpus:
-    """Return the corpus of that name, or raise an error that names the nearest one."""
+    """Return the corpus of this name; the error for an unknown name suggests a similar one."""
     for corpus in CATALOGUE:
         if corpus.name == name:
             return corpus
@@ -30,11 +30,12 @@ def find(name: str) -> Corpus:
 
 
 def _github(repository: str, revision: str, folder: str = "") -> str:
+    """Return the address of a folder in a GitHub repository."""
     return f"https://raw.githubusercontent.com/{repository}/{revision}/{folder}"
 
 
 def _plain_files(folder: str, address: str, rows: Iterable[Row], *, prefix: str = "") -> tuple[DataFile, ...]:
-    """Files that are public in plain form; a row's name may start with a folder of the publisher's."""
+    """Return files that are published uncompressed; the public name of a row may include a folder."""
     return tuple(
         DataFile(
             path=f"{folder}/{prefix}{public.rsplit('/', 1)[-1]}.gz",

@@ -1,7 +1,7 @@
-"""Putting public files into the data folder: fetched and resumed, verified, and never half written.
+"""Downloads public files into the data folder: resumable, verified, and never half written.
 
-`get` is what a user calls. It is made of `fetch` (one address, resumable, checked), `archives.unpack` (one archive,
-which cannot write outside its folder) and `content_sha256` (what the catalogue's checksums mean).
+Users call `get`. It uses `fetch` (one address, resumable, verified), `archives.unpack` (one archive, safely) and
+`content_sha256` (the checksums of the catalogue).
 """
 
 from __future__ import annotations
@@ -23,16 +23,24 @@ from io import BufferedReader
 from pathlib import Path, PurePosixPath
 from typing import cast
 
-from manyheads.data.public.archives import CHUNK, DAMAGED, GZIP_MAGIC, ZIP_MAGIC, explained_disk, starts_with, unpack
+from manyheads.data.public.archives import (
+    CHUNK,
+    DAMAGED,
+    GZIP_MAGIC,
+    ZIP_MAGIC,
+    explain_disk_errors,
+    starts_with,
+    unpack,
+)
 from manyheads.data.public.catalogue import find
 from manyheads.data.public.public_corpus import Corpus, DataFile
 from manyheads.data.text.files import data_folder
 from manyheads.errors import ManyheadsError
 
 Progress = Callable[[int, int | None], None]
-"""Called with the bytes done and the bytes in all, where the server says how many those are."""
+"""Called with the number of bytes received, and the total if the server sends it."""
 FileProgress = Callable[[str, int, int | None], None]
-"""The same, after the path of the file inside the data folder."""
+"""The same, with the path of the file inside the data folder as the first argument."""
 
 _TIMEOUT_SECONDS = 30.0
 _RETRIED_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -45,30 +53,30 @@ def get(
     source: Path | None = None,
     progress: FileProgress | None = None,
 ) -> list[Path]:
-    """Put all files of a corpus into the folder and return their paths; files already right are left alone.
+    """Put all files of a corpus into a folder and return their paths; files that are already correct are kept.
 
-    The folder is the environment variable MANYHEADS_DATA or else `./data`, unless given. The files come from
-    their public addresses or, with `source`, from a folder that has them: under the catalogue's path or the end of
-    it, compressed or not, or as the publisher's archive. Nothing is put in place unverified.
+    The default folder is the environment variable MANYHEADS_DATA, or `./data`. The files are downloaded from their
+    public addresses or, with `source`, copied from a folder that has them: under the path of the catalogue or the end
+    of it, compressed or not, or as the publisher's archive. Every file is verified before it is put in place.
     """
     corpus = find(name)
     folder = folder or data_folder()
     if source is not None and not source.is_dir():
         raise ManyheadsError("is not a folder.", where=str(source), cure="Give --from a folder that exists.")
-    placed = []
+    paths = []
     for file in corpus.files:
         target = folder / file.path
-        if not is_right(target, file):
+        if not is_verified(target, file):
             if source is None:
                 _fetch_into(target, file, corpus, progress)
             else:
                 _install(_find_in(source, file), file, target)
-        placed.append(target)
-    return placed
+        paths.append(target)
+    return paths
 
 
-def is_right(path: Path, file: DataFile) -> bool:
-    """Return whether the file at `path` exists and has the content that the catalogue promises."""
+def is_verified(path: Path, file: DataFile) -> bool:
+    """Return whether the file at `path` exists and has the checksum of the catalogue."""
     try:
         return path.is_file() and content_sha256(path, archive=file.is_archive) == file.content_sha256
     except ManyheadsError:
@@ -76,7 +84,7 @@ def is_right(path: Path, file: DataFile) -> bool:
 
 
 def content_sha256(path: Path, *, archive: bool) -> str:
-    """Return the catalogue's checksum of what a `.gz` file (with `archive`: a `.tar.gz`) holds."""
+    """Return the checksum of the content of a `.gz` file (with `archive`: of a `.tar.gz`), as in the catalogue."""
     try:
         if archive:
             return _listing_sha256(path)
@@ -87,6 +95,7 @@ def content_sha256(path: Path, *, archive: bool) -> str:
 
 
 def _listing_sha256(path: Path) -> str:
+    """Return the checksum of the files in an archive: of the output of `sha256sum` in their folder."""
     lines = []
     with tarfile.open(path, "r:gz") as archive:
         for member in archive:
@@ -99,7 +108,7 @@ def _listing_sha256(path: Path) -> str:
 
 
 class _InterruptedTransferError(Exception):
-    """The transfer broke off; another attempt may go on where it stopped."""
+    """The transfer was interrupted; another attempt can continue where it stopped."""
 
 
 def fetch(
@@ -111,16 +120,16 @@ def fetch(
     attempts: int = 4,
     pause: float = 1.0,
 ) -> Path:
-    """Download `url` to `destination`, which appears only when it is whole and its checksum is right.
+    """Download `url` to `destination`, which appears only when it is complete and its checksum is right.
 
-    What has arrived is kept beside it as `.part`, and the next call goes on from there. The final checksum
-    tells whether the halves belong together; where they do not, the download starts once more from nothing.
-    Without a checksum, a half of an earlier call is never trusted. `attempts` without a single new byte,
-    `pause` seconds apart and then longer, end in an error.
+    Received data is kept next to it in a `.part` file, and the next call continues from there. If the checksum of a
+    continued download is wrong, the download starts again from the beginning. Without a checksum, a part of an earlier
+    call is not used. After `attempts` attempts without a new byte, `pause` seconds apart at first and then longer, the
+    result is an error.
     """
     part = destination.with_name(destination.name + ".part")
     transfer = _Transfer(url, part, progress, checked=sha256 is not None)
-    with explained_disk(part):
+    with explain_disk_errors(part):
         destination.parent.mkdir(parents=True, exist_ok=True)
         if sha256 is None:
             part.unlink(missing_ok=True)
@@ -133,14 +142,14 @@ def fetch(
     if sha256 is not None and actual != sha256:
         part.unlink()
         raise _mismatch(url, sha256, actual)
-    with explained_disk(destination):
+    with explain_disk_errors(destination):
         part.replace(destination)
     return destination
 
 
 @dataclass
 class _Transfer:
-    """One download into a `.part` file, over as many connections as it takes."""
+    """One download into a `.part` file, over one or more connections."""
 
     url: str
     part: Path
@@ -150,7 +159,7 @@ class _Transfer:
     validator: str | None = None
 
     def run(self, attempts: int, pause: float) -> None:
-        """Download until the part is whole; raise an error when the network gives nothing any more."""
+        """Download until the part is complete; raise an error after several attempts without new data."""
         failures = 0
         while True:
             before = self._size()
@@ -163,9 +172,11 @@ class _Transfer:
                 time.sleep(pause * 2 ** (failures - 1))
 
     def _size(self) -> int:
+        """Return the number of bytes received so far."""
         return self.part.stat().st_size if self.part.exists() else 0
 
     def _attempt(self, size: int) -> None:
+        """Request the file, or its rest after `size` bytes."""
         headers = {"User-Agent": "manyheads"}
         if size and (self.checked or self.validator):
             headers["Range"] = f"bytes={size}-"
@@ -176,24 +187,25 @@ class _Transfer:
             with urllib.request.urlopen(request, timeout=_TIMEOUT_SECONDS) as response:
                 self._receive(response, size)
         except urllib.error.HTTPError as error:
-            self._refused(error, size)
+            self._handle_status(error, size)
         except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
             raise _InterruptedTransferError(str(getattr(error, "reason", error))) from error
 
     def _receive(self, response: http.client.HTTPResponse, size: int) -> None:
-        # A server that ignores the range answers 200 with the whole file: then the part begins again.
-        goes_on = response.status == 206
-        if goes_on and not (response.headers["Content-Range"] or "").startswith(f"bytes {size}-"):
+        """Append the body of a response to the part."""
+        # A server that ignores the range answers 200 with the whole file: then the part starts again.
+        partial_content = response.status == 206
+        if partial_content and not (response.headers["Content-Range"] or "").startswith(f"bytes {size}-"):
             self.part.unlink(missing_ok=True)
-            raise _InterruptedTransferError("the server sent another range than it was asked for")
-        self.resumed = self.resumed or goes_on
+            raise _InterruptedTransferError("the server did not send the requested range")
+        self.resumed = self.resumed or partial_content
         entity_tag = response.headers["ETag"] or ""
-        # A weak tag says that two versions mean the same, not that their bytes are the same.
+        # A weak tag does not guarantee that two versions have the same bytes.
         self.validator = entity_tag if entity_tag.startswith('"') else None
-        done = size if goes_on else 0
+        done = size if partial_content else 0
         length = response.headers["Content-Length"]
         total = done + int(length) if length else None
-        with explained_disk(self.part), self.part.open("ab" if goes_on else "wb") as out:
+        with explain_disk_errors(self.part), self.part.open("ab" if partial_content else "wb") as out:
             while chunk := _read(response):
                 out.write(chunk)
                 done += len(chunk)
@@ -204,9 +216,10 @@ class _Transfer:
         if total is not None and done < total:
             raise _InterruptedTransferError(f"the connection closed after {done:,} of {total:,} bytes")
 
-    def _refused(self, error: urllib.error.HTTPError, size: int) -> None:
+    def _handle_status(self, error: urllib.error.HTTPError, size: int) -> None:
+        """Handle an error status: return if the part is complete, otherwise raise."""
         if error.code == 416 and size:
-            # Nothing lies beyond our last byte: the part is whole (the checksum tells), or of another file.
+            # There is nothing after our last byte: the part is complete (the checksum decides), or of another file.
             if error.headers["Content-Range"] == f"bytes */{size}":
                 self.resumed = True
                 return
@@ -217,12 +230,13 @@ class _Transfer:
         raise ManyheadsError(
             f"the server answered {error.code} {error.reason}.",
             where=self.url,
-            cure="The file may have moved; take it from a folder that has it: --from FOLDER.",
+            cure="The file may have moved; copy it from a folder that has it: --from FOLDER.",
         ) from error
 
 
 def _read(response: http.client.HTTPResponse) -> bytes:
-    # Told apart from a full disk, which is an OSError too.
+    """Return the next bytes of a response."""
+    # A separate function, so that network errors are not confused with disk errors, which are OSErrors too.
     try:
         return response.read(CHUNK)
     except (http.client.HTTPException, OSError) as error:
@@ -230,46 +244,50 @@ def _read(response: http.client.HTTPResponse) -> bytes:
 
 
 def _file_sha256(path: Path) -> str:
-    with explained_disk(path), path.open("rb") as stream:
+    """Return the checksum of a file's bytes."""
+    with explain_disk_errors(path), path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _unreachable(url: str, reason: str) -> ManyheadsError:
+    """Return the error for an address that cannot be downloaded."""
     return ManyheadsError(
         f"cannot be fetched: {reason}.",
         where=url,
-        cure="Check the network and try again, or take the files from a folder that has them: --from FOLDER.",
+        cure="Check the network and try again, or copy the files from a folder that has them: --from FOLDER.",
     )
 
 
 def _mismatch(where: str, expected: str, actual: str) -> ManyheadsError:
+    """Return the error for a file with a wrong checksum."""
     return ManyheadsError(
         f"is not the file of the catalogue: its sha256 is {actual}, expected {expected}. It was not kept.",
         where=where,
-        cure="The public file may have changed; take the right one from a folder that has it: --from FOLDER.",
+        cure="The public file may have changed; copy the right one from a folder that has it: --from FOLDER.",
     )
 
 
 def _fetch_into(target: Path, file: DataFile, corpus: Corpus, progress: FileProgress | None) -> None:
+    """Download a file from its public address and install it."""
     if file.url is None:
         note = f" {corpus.note}" if corpus.note else ""
         raise ManyheadsError(
             f"{corpus.name} has no exact public address (published by: {corpus.homepage}).{note}",
-            cure=f"Take it from a folder that has it: manyheads data get {corpus.name} --from FOLDER",
+            cure=f"Copy it from a folder that has it: manyheads data get {corpus.name} --from FOLDER",
         )
     report = partial(progress, file.path) if progress is not None else None
-    arrived = target.with_name(target.name + ".download")
-    fetch(file.url, arrived, sha256=file.fetched_sha256, progress=report)
+    downloaded = target.with_name(target.name + ".download")
+    fetch(file.url, downloaded, sha256=file.fetched_sha256, progress=report)
     try:
-        _install(arrived, file, target, where=file.url)
+        _install(downloaded, file, target, where=file.url)
     finally:
-        arrived.unlink(missing_ok=True)
+        downloaded.unlink(missing_ok=True)
 
 
 def _find_in(source: Path, file: DataFile) -> Path:
-    """Return the file in a user's folder: by the end of its path, packed or plain, or as the public archive."""
+    """Return the file in a user's folder: by the end of its path, compressed or not, or as the public archive."""
     parts = PurePosixPath(file.path).parts
-    ends = ["/".join(parts[place:]) for place in range(len(parts))]  # s/raw/x.gz, raw/x.gz, x.gz
+    ends = ["/".join(parts[start:]) for start in range(len(parts))]  # s/raw/x.gz, raw/x.gz, x.gz
     candidates = [name for end in ends for name in (end, end.removesuffix(".gz"))]
     if file.public_name is not None:
         candidates.append(file.public_name)
@@ -284,8 +302,8 @@ def _find_in(source: Path, file: DataFile) -> Path:
 
 
 def _install(raw: Path, file: DataFile, target: Path, *, where: str | None = None) -> None:
-    """Give the raw file the form of the data folder, verify it, and put it in its place at once."""
-    with explained_disk(target):
+    """Convert a file to the format of the data folder, verify it, and move it into place."""
+    with explain_disk_errors(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as scratch:
             packed = Path(scratch) / target.name
@@ -293,16 +311,17 @@ def _install(raw: Path, file: DataFile, target: Path, *, where: str | None = Non
             try:
                 actual = content_sha256(packed, archive=file.is_archive)
             except ManyheadsError as error:
-                raise ManyheadsError(error.what, where=where or str(raw), cure="Get it once more.") from error
+                raise ManyheadsError(error.what, where=where or str(raw), cure="Download it again.") from error
             if actual != file.content_sha256:
                 raise _mismatch(where or str(raw), file.content_sha256, actual)
             packed.replace(target)
 
 
 def _pack(raw: Path, file: DataFile, packed: Path) -> None:
+    """Write a file in the format of the data folder; a public archive is unpacked first."""
     zipped, gzipped = starts_with(raw, ZIP_MAGIC), starts_with(raw, GZIP_MAGIC)
-    foreign_archive = zipped or (gzipped and file.is_archive and not is_right(raw, file))
-    if foreign_archive and file.member is not None:
+    public_archive = zipped or (gzipped and file.is_archive and not is_verified(raw, file))
+    if public_archive and file.member is not None:
         inner = unpack(raw, packed.with_name("unpacked")) / file.member
         if inner.is_dir():
             _pack_folder(inner, file, packed)
@@ -317,7 +336,8 @@ def _pack(raw: Path, file: DataFile, packed: Path) -> None:
 
 
 def _compress(plain: Path, packed: Path) -> None:
-    # No name and no time in the header: the same content gives the same file.
+    """Write a file as `.gz`."""
+    # Without name and time in the header, the same content gives the same file.
     with plain.open("rb") as source, packed.open("wb") as out:
         with gzip.GzipFile(filename="", mode="wb", fileobj=out, mtime=0) as stream:
             shutil.copyfileobj(source, stream, CHUNK)
@@ -326,6 +346,7 @@ def _compress(plain: Path, packed: Path) -> None:
 
 
 def _pack_folder(folder: Path, file: DataFile, packed: Path) -> None:
+    """Write a folder as `.tar.gz`."""
     archive = packed.with_name("folder.tar")
     with tarfile.open(archive, "w") as tar:
         for path in sorted(folder.iterdir()):

@@ -1,7 +1,7 @@
-"""Parallel text beside English from public repositories, which the shipped translator learned from.
+"""Parallel text with English from public repositories, on which the shipped translator was trained.
 
-The files were made by aligning the sentences of these repositories and filtering them, so no public address gives their
-bytes: `manyheads data get NAME --from FOLDER` takes them from a folder that has them.
+The files were made by aligning and filtering the sentences of these repositories, so they have no public address:
+`manyheads data get NAME --from FOLDER` copies them from a folder that has them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ Row = tuple[str, int, str]  # language, bytes of the content, sha256 of the cont
 
 
 def _files(name: str, *rows: Row) -> tuple[DataFile, ...]:
-    """Return a file for each language beside English."""
+    """Return the file of each language that is paired with English."""
     return tuple(
         DataFile(path=f"parallel/{name}.{language}-en.tsv.gz", content_bytes=size, content_sha256=sha256)
         for language, size, sha256 in rows
@@ -20,7 +20,7 @@ def _files(name: str, *rows: Row) -> tuple[DataFile, ...]:
 
 
 def _made_from(origin: str) -> str:
-    """Say why there is no public address."""
+    """Return a note on why there is no public address."""
     return f"Made from {origin} by aligning and filtering; the result itself is not published."
 
 
