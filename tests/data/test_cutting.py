@@ -1,4 +1,4 @@
-"""No sentence that is held out, in whatever language, is learned from."""
+"""No sentence that is held out, in any language, is in the training data."""
 
 import gzip
 import json
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from helpers import LAW
 from manyheads.config.corpora import TokenizerSettings
 from manyheads.config.reading import load_cut
-from manyheads.data.cleaning.cutting import HeldOut, Portion, Sentences, add_sentences, cut, sentence_key
+from manyheads.data.cleaning.cutting import CorpusCut, HeldOutCounts, Sentences, add_sentences, cut, sentence_key
 from manyheads.data.text.chinese import normalisation_rules, simplified
 from manyheads.data.text.records import Pair
 from manyheads.data.tokens.tokenizers import train_tokenizer
@@ -29,22 +29,22 @@ def written(language: str, numbers: list[tuple[int, int]]) -> list[Pair]:
     return [Pair(forms[b % 3].format(a), f"{language} {forms[a % 3].format(b)}") for a, b in numbers]
 
 
-def portion(languages: tuple[str, str], pairs: list[Pair], *, test: int, valid: int, **more: Any) -> Portion:
+def corpus(languages: tuple[str, str], pairs: list[Pair], *, test: int, valid: int, **more: Any) -> CorpusCut:
     """Return a corpus that is to be cut."""
-    return Portion(more.pop("name", None), languages, HeldOut(test, valid, **more), list(pairs))
+    return CorpusCut(more.pop("name", None), languages, HeldOutCounts(test, valid, **more), list(pairs))
 
 
-def assert_apart(portions: list[Portion]) -> None:
+def assert_disjoint(cuts: list[CorpusCut]) -> None:
     """Check that no sentence that is held out is in the training data of any corpus."""
-    apart = defaultdict(set)
-    for one in portions:
+    held_out = defaultdict(set)
+    for one in cuts:
         for pair in (*one.parts.valid, *one.parts.test, *one.parts.placeholders):
             for language, text in zip(one.languages, pair, strict=True):
-                apart[language].add(sentence_key(text))
-    for one in portions:
+                held_out[language].add(sentence_key(text))
+    for one in cuts:
         for pair in one.parts.train:
             for language, text in zip(one.languages, pair, strict=True):
-                assert sentence_key(text) not in apart[language]
+                assert sentence_key(text) not in held_out[language]
         kept = [pair for pair in one.pairs if pair in set(one.parts.train)]
         assert kept == one.parts.train
 
@@ -52,26 +52,26 @@ def assert_apart(portions: list[Portion]) -> None:
 @LAW
 @given(german=pair_lists, french=pair_lists, more_french=pair_lists)
 def test_no_held_out_sentence_is_in_any_training_data(german, french, more_french):
-    portions = [
-        portion(("en", "de"), written("de", german), test=5, valid=3),
-        portion(("en", "fr"), written("fr", french), test=5, valid=3, name="law"),
-        portion(("en", "fr"), written("fr", more_french), test=2, valid=0, name="docs"),
+    cuts = [
+        corpus(("en", "de"), written("de", german), test=5, valid=3),
+        corpus(("en", "fr"), written("fr", french), test=5, valid=3, name="law"),
+        corpus(("en", "fr"), written("fr", more_french), test=2, valid=0, name="docs"),
     ]
     try:
-        cut(portions)
+        cut(cuts)
     except ManyheadsError:
         return  # the sentences repeat each other too often for that many
-    for one in portions:
+    for one in cuts:
         assert (len(one.parts.test), len(one.parts.valid)) == (one.held_out.test, one.held_out.valid)
-    assert_apart(portions)
+    assert_disjoint(cuts)
 
 
 @LAW
 @given(numbers=pair_lists, order=st.randoms(use_true_random=False))
 def test_the_cut_depends_on_the_texts_and_not_on_their_order(numbers, order):
     pairs = written("de", numbers)
-    first = portion(("en", "de"), pairs, test=4, valid=2)
-    second = portion(("en", "de"), order.sample(pairs, len(pairs)), test=4, valid=2)
+    first = corpus(("en", "de"), pairs, test=4, valid=2)
+    second = corpus(("en", "de"), order.sample(pairs, len(pairs)), test=4, valid=2)
     try:
         cut([first])
     except ManyheadsError:
@@ -83,15 +83,15 @@ def test_the_cut_depends_on_the_texts_and_not_on_their_order(numbers, order):
 def test_too_many_are_refused():
     pairs = [Pair("a", "b"), Pair("A", "c")]
     with pytest.raises(ManyheadsError, match="2 pairs of en-de are to be held out, but there are only 1"):
-        cut([portion(("en", "de"), pairs, test=1, valid=1)])
+        cut([corpus(("en", "de"), pairs, test=1, valid=1)])
     with pytest.raises(ManyheadsError, match=r"1 pairs of ui\.en-de with placeholders are to be held out"):
-        cut([portion(("en", "de"), pairs, test=0, valid=0, placeholders=1, name="ui")])
+        cut([corpus(("en", "de"), pairs, test=0, valid=0, placeholders=1, name="ui")])
 
 
 def test_what_is_kept_out_is_in_no_part_of_any_corpus():
     pairs = [Pair(f"sentence {i}", f"Satz {i}") for i in range(20)]
-    german = portion(("en", "de"), pairs, test=2, valid=2)
-    french = portion(("en", "fr"), [Pair(one.source, f"phrase {one.source}") for one in pairs], test=2, valid=2)
+    german = corpus(("en", "de"), pairs, test=2, valid=2)
+    french = corpus(("en", "fr"), [Pair(one.source, f"phrase {one.source}") for one in pairs], test=2, valid=2)
     keep_out: Sentences = {}
     add_sentences(keep_out, ("en", "de"), [Pair("SENTENCE 3!", "nothing else"), Pair("or other", "Satz 7.")])
     cut([german, french], keep_out=keep_out)
@@ -107,22 +107,22 @@ def test_placeholders_are_held_out_where_both_sides_have_the_same():
     plain = [Pair(f"word {'x' * i}", f"Wort {'x' * i}") for i in range(1, 30)]
     good = [Pair(f"copied {'x' * i} %s files", f"%s Dateien kopiert {'x' * i}") for i in range(1, 10)]
     bad = [Pair(f"moved {'x' * i} {{0}} files", f"Dateien verschoben {'x' * i}") for i in range(1, 10)]
-    one = portion(("en", "de"), [*plain, *good, *bad], test=2, valid=2, placeholders=4, name="ui")
+    one = corpus(("en", "de"), [*plain, *good, *bad], test=2, valid=2, placeholders=4, name="ui")
     cut([one])
     assert len(one.parts.placeholders) == 4
     assert set(one.parts.placeholders) <= set(good)
-    assert_apart([one])
+    assert_disjoint([one])
 
 
 def test_short_texts_stay_in_training():
     pairs = [Pair("Yes", "Ja"), Pair("Cancel", "Abbrechen"), Pair("Close the door", "Mach zu"), Pair("No", "Nein")]
-    one = portion(("en", "de"), pairs, test=1, valid=0)
+    one = corpus(("en", "de"), pairs, test=1, valid=0)
     cut([one], shortest=3)
     assert one.parts.test == [Pair("Close the door", "Mach zu")]
     assert len(one.parts.train) == 3
 
 
-def test_sentences_of_marks_alone_are_told_apart():
+def test_sentences_of_marks_alone_are_different():
     assert sentence_key("?!") != sentence_key("...")
     assert sentence_key("Tom's here.") == sentence_key("toms HERE")
 

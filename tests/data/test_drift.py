@@ -1,4 +1,4 @@
-"""Where two parallel texts drift apart: found where lengths tell, not guessed where they do not."""
+"""The line where two parallel texts drift apart is found from their lengths, and not guessed without evidence."""
 
 from random import Random
 

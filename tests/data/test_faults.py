@@ -1,4 +1,4 @@
-"""Each fault is found where it is, and what languages rightly do differently is none."""
+"""Each fault is found where there is one, and legitimate differences between languages are not faults."""
 
 import pytest
 
@@ -104,7 +104,7 @@ def test_a_wrong_language_is_seen_where_there_is_enough_text(language, text, wro
 # --- Not translated --------------------------------------------------------------------------------------------------
 
 
-def test_copies_are_told_from_names():
+def test_copies_are_distinguished_from_names():
     assert copied("nobody translated this", "nobody translated this")
     assert not copied("Los Angeles", "Los Angeles")
 
@@ -130,7 +130,7 @@ def test_what_was_left_untranslated_is_seen(source, target, fault):
 # --- Repeated --------------------------------------------------------------------------------------------------------
 
 
-def test_repetitions_are_told_from_near_ones_and_new_ones():
+def test_repetitions_are_distinguished_from_near_ones_and_new_ones():
     seen = Repetitions()
     assert seen.fault(Pair("Step 1: open.", "Schritt 1: öffnen.")) is None
     assert seen.fault(Pair("Step 1: open.", "Schritt 1: öffnen.")) == "duplicated"

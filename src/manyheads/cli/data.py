@@ -15,7 +15,7 @@ from manyheads.cli.lexicon import lexicon
 from manyheads.cli.options import AsJson
 
 if TYPE_CHECKING:
-    from manyheads.data.cleaning.cutting import Portion
+    from manyheads.data.cleaning.cutting import CorpusCut
     from manyheads.data.public.download import FileProgress
     from manyheads.data.text.records import Pair
 
@@ -206,24 +206,24 @@ def cut_corpora(
 
     settings = load_cut(cut)
     with fresh_folder(out) as draft, _status() as status:
-        portions = cut_corpora(settings, progress=status)
-        for portion in portions:
-            for part, pairs in vars(portion.parts).items():
+        cuts = cut_corpora(settings, progress=status)
+        for corpus in cuts:
+            for part, pairs in vars(corpus.parts).items():
                 if pairs or part == "train":
-                    write_columns(draft / f"{part}.{portion.label}.tsv.gz", pairs)
-        report = json.dumps([portion.report() for portion in portions], indent=2)
+                    write_columns(draft / f"{part}.{corpus.label}.tsv.gz", pairs)
+        report = json.dumps([corpus.report() for corpus in cuts], indent=2)
         (draft / "report.json").write_text(report + "\n", encoding="utf-8")
     if as_json:
         typer.echo(report)
         return
-    for portion in portions:
-        sizes = ", ".join(f"{len(pairs):,} {part}" for part, pairs in vars(portion.parts).items() if pairs)
-        typer.echo(f"{portion.label}: {sizes}")
+    for corpus in cuts:
+        sizes = ", ".join(f"{len(pairs):,} {part}" for part, pairs in vars(corpus.parts).items() if pairs)
+        typer.echo(f"{corpus.label}: {sizes}")
     if settings.clean:
-        _show_dropped(portions)
+        _show_dropped(cuts)
 
 
-def _show_dropped(portions: Sequence[Portion]) -> None:
+def _show_dropped(cuts: Sequence[CorpusCut]) -> None:
     """Print how many pairs of each corpus are in no part, and why."""
     from rich.box import SIMPLE
     from rich.console import Console
@@ -231,14 +231,14 @@ def _show_dropped(portions: Sequence[Portion]) -> None:
 
     from manyheads.data.cleaning.cutting import REASONS
 
-    dropped = {portion.label: portion.report()["dropped"] for portion in portions}
+    dropped = {corpus.label: corpus.report()["dropped"] for corpus in cuts}
     reasons = [reason for reason in REASONS if any(reason in counts for counts in dropped.values())]
     table = Table(box=SIMPLE, title="pairs in no part, by reason", title_justify="left")
     for column in ("", "read", *reasons):
         table.add_column(column.replace("_", "\n"), justify="right" if column else "left", no_wrap=True)
-    for portion in portions:
-        counts = (f"{dropped[portion.label].get(reason, 0):,}" for reason in reasons)
-        table.add_row(portion.label, f"{portion.read:,}", *counts)
+    for corpus in cuts:
+        counts = (f"{dropped[corpus.label].get(reason, 0):,}" for reason in reasons)
+        table.add_row(corpus.label, f"{corpus.read:,}", *counts)
     Console(width=WIDE).print(table)  # numbers must not be cut off, even where lines are folded
 
 

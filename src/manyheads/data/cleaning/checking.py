@@ -1,23 +1,23 @@
-"""Looking for what spoils a parallel corpus, before a day of training does.
+"""Finds the faults of a parallel corpus before a model is trained on it.
 
 | fault | a pair in which |
 |---|---|
 | `empty` | a side has no text |
 | `wordless` | a side has no letter and no digit |
 | `over_long` | a side has more characters than allowed |
-| `unbalanced` | one side is far longer than usual for its partner |
+| `unbalanced` | one side is far longer than usual for the other |
 | `copied` | both sides are the same |
 | `untranslated` | both sides are nearly the same, or share a long run of words |
 | `badly_encoded` | a side is not UTF-8, or was decoded wrongly and encoded again (`fÃ¼r`), or has control characters |
-| `wrong_script` | a side is in another script than its language |
-| `wrong_language` | a side is in another language than it should be |
-| `numbers` | each side has numbers that the other has not |
+| `wrong_script` | a side is not in the script of its language |
+| `wrong_language` | a side is not in its language |
+| `numbers` | each side has numbers that the other does not have |
 | `placeholders` | the sides have different placeholders (`%s`, `{name}`, `<b>`, an address) |
-| `duplicated` | both sides have occurred together before |
-| `near_duplicated` | they have, but for capitals, punctuation, digits and white space |
+| `duplicated` | both sides occurred together before |
+| `near_duplicated` | the same, ignoring capitals, punctuation, digits and white space |
 
-Each pair is judged alone and read once, so a corpus of any size can be checked. What needs to know a language is not
-looked for where it is unknown.
+Each pair is checked on its own and read once, so a corpus of any size can be checked. Checks that need the language of
+a side are skipped if it is unknown.
 """
 
 from __future__ import annotations
@@ -50,16 +50,17 @@ KINDS = (
     "duplicated",
     "near_duplicated",
 )
-SAMPLE = 10_000  # first pairs that tell what balance is usual
+SAMPLE = 10_000  # pairs at the beginning from which the usual ratio of lengths is measured
 
-Fault = Callable[[str, str], bool]
-"""Whether a source and its target have it."""
-OneSided = Callable[[str], bool]
+PairFault = Callable[[str, str], bool]
+"""Returns whether a source and its target have the fault."""
+TextFault = Callable[[str], bool]
+"""Returns whether one text has the fault."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What is still allowed: characters of a side, and how many times the usual ratio of lengths."""
+    """The limits: characters per side, and the factor by which the ratio of lengths may differ from the usual one."""
 
     characters: int = 1000
     ratio: float = 4.0
@@ -67,7 +68,7 @@ class Limits:
 
 @dataclass
 class Report:
-    """What was found: the number of pairs, and the lines (from 1) of each kind of fault."""
+    """The result of a check: the numbers of pairs and of faulty pairs, and the lines (from 1) of each kind of fault."""
 
     pairs: int = 0
     faulty: int = 0
@@ -75,7 +76,7 @@ class Report:
 
 
 class Checker:
-    """Judges each pair by itself."""
+    """Finds the faults of a pair, without regard to other pairs."""
 
     def __init__(
         self,
@@ -87,21 +88,21 @@ class Checker:
     ) -> None:
         languages = source_language, target_language
         balance = Balance(usual=usual_ratio, limit=limits.ratio)
-        self._faults: dict[str, Fault] = {
-            "wordless": _on_a_side(lambda text: not _has_words(text)),
+        self._faults: dict[str, PairFault] = {
+            "wordless": _on_either_side(lambda text: not _has_words(text)),
             "over_long": lambda source, target: max(len(source), len(target)) > limits.characters,
             "unbalanced": balance.is_unbalanced,
             "copied": copied,
             "untranslated": untranslated,
-            "badly_encoded": _on_a_side(badly_encoded),
-            "wrong_script": _on_either(*(None if one is None else Script(one).is_wrong for one in languages)),
-            "wrong_language": _on_either(*(None if one is None else Language(one).is_wrong for one in languages)),
+            "badly_encoded": _on_either_side(badly_encoded),
+            "wrong_script": _either(*(None if code is None else Script(code).is_wrong for code in languages)),
+            "wrong_language": _either(*(None if code is None else Language(code).is_wrong for code in languages)),
             "numbers": numbers_differ,
             "placeholders": lambda source, target: not same_placeholders(source, target),
         }
 
     def faults(self, pair: Pair) -> list[str]:
-        """Return the kinds of fault that a pair has."""
+        """Return the kinds of fault of a pair."""
         source, target = pair.source.strip(), pair.target.strip()
         if not (source and target):
             return ["empty"]
@@ -116,7 +117,7 @@ def check(
     source_language: str | None = None,
     target_language: str | None = None,
 ) -> Iterator[Pair]:
-    """Yield the pairs without fault, and write down the others in the report."""
+    """Yield the pairs without faults, and add all pairs to the report."""
     remaining = iter(pairs)
     first = list(itertools.islice(remaining, SAMPLE))
     checker = Checker(
@@ -136,21 +137,21 @@ def check(
             yield pair
 
 
-def _on_a_side(is_faulty: OneSided) -> Fault:
-    """Return the fault of a pair with that of a text on either side."""
-    return _on_either(is_faulty, is_faulty)
+def _on_either_side(is_faulty: TextFault) -> PairFault:
+    """Return the fault of a pair that has the fault of a text on either side."""
+    return _either(is_faulty, is_faulty)
 
 
-def _on_either(source_is_faulty: OneSided | None, target_is_faulty: OneSided | None) -> Fault:
-    """Return the fault of a pair with one of these on its side; None finds nothing."""
+def _either(source_is_faulty: TextFault | None, target_is_faulty: TextFault | None) -> PairFault:
+    """Return the fault of a pair whose source or target has a fault; a side with None is not checked."""
 
     def is_faulty(source: str, target: str) -> bool:
-        """Whether one of the sides has its fault."""
+        """Return whether one of the sides has its fault."""
         return bool((source_is_faulty and source_is_faulty(source)) or (target_is_faulty and target_is_faulty(target)))
 
     return is_faulty
 
 
 def _has_words(text: str) -> bool:
-    """Whether there is a letter or a digit of any script."""
+    """Return whether a text has a letter or a digit of any script."""
     return any(character.isalnum() for character in text)

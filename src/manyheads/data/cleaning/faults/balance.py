@@ -1,8 +1,9 @@
-"""Pairs one side of which is far longer than usual for the other.
+"""Detects pairs of which one side is far longer than usual for the other.
 
-Lengths are in bytes of UTF-8, where a Chinese character is three and a Latin letter one: that is nearly what they are
-worth, so a Chinese sentence full of English names is as long as one without. What remains of the difference between two
-languages is measured, and the limit is a factor around it. It is tighter for long texts, whose lengths vary less.
+Lengths are in bytes of UTF-8, where a Chinese character has three and a Latin letter one. This is close to how much
+text they stand for, so English names in a Chinese sentence make little difference. The remaining ratio between two
+languages is measured, and the limit is a factor above and below it. The limit is tighter for long texts, whose lengths
+vary less.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from collections.abc import Iterable
 
 from manyheads.data.text.records import Pair
 
-SHORT = 12  # bytes; below it, lengths vary too much for balance to mean anything
-TIGHTER = 25  # from this length on the limit is tightened,
-TIGHTEST = 225  # up to this one
+SHORT = 12  # bytes; lengths of shorter texts vary too much to be compared
+TIGHTER = 25  # bytes; the limit becomes tighter from this length
+TIGHTEST = 225  # to this length
 
 
 def usual_ratio(pairs: Iterable[Pair]) -> float:
@@ -25,17 +26,17 @@ def usual_ratio(pairs: Iterable[Pair]) -> float:
 
 
 class Balance:
-    """Knows which ratio of lengths is usual, and how many times that a short text may have."""
+    """Compares the ratio of lengths with the usual one; `limit` is the factor allowed for short texts."""
 
     def __init__(self, *, usual: float, limit: float) -> None:
         self._usual = usual
         self._limit = limit
 
     def is_unbalanced(self, source: str, target: str) -> bool:
-        """Whether the ratio of lengths is further from the usual one than the limit allows."""
-        ours, theirs = _size(source), _size(target) * self._usual
-        longer = max(ours, theirs)
-        return longer >= SHORT and longer / min(ours, theirs) > self._allowed(longer)
+        """Return whether the ratio of lengths differs from the usual one by more than the limit."""
+        source_size, target_size = _size(source), _size(target) * self._usual
+        longer = max(source_size, target_size)
+        return longer >= SHORT and longer / min(source_size, target_size) > self._allowed(longer)
 
     def _allowed(self, size: float) -> float:
         """Return the limit for a text of this size: with a limit of 4, 2.5 at 100 bytes and 2 above 225."""

@@ -1,7 +1,7 @@
-"""Sides that are in another script or another language than they should be.
+"""Detects sides that are in a wrong script or language.
 
-A language with a script of its own is recognised by that, the others by py3langid. Both judge only what is long enough
-for names and code not to decide.
+A language with a script of its own is recognised by the script, other languages by py3langid. Only texts are checked
+that are long enough not to be dominated by names and code.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import re
 
 from manyheads.data.text.detection import Detector
 
-ENOUGH = 40  # letters; shorter texts are often names, and the detector is unsure of them
-PLENTY = 250  # characters; more make the detector slower, not surer
+ENOUGH = 40  # letters; shorter texts are often names, and the detector is unreliable on them
+PLENTY = 250  # characters; more make the detector slower, but not more accurate
 ENOUGH_FOR_SCRIPT = 15  # letters
-IMPROBABLE = 1.0  # per cent; a text is in another language if its own is less probable
-FOREIGN = 0.5  # share of letters in other scripts that is too much for a script such as Latin
+IMPROBABLE = 1.0  # percent; below this probability of the expected language, the language is wrong
+FOREIGN = 0.5  # the largest share of letters of other scripts in a text in Latin script
 COMMON = ("ar", "cs", "de", "el", "en", "es", "fi", "fr", "hu", "it", "ja", "ko", "nl", "pl", "pt", "ro", "ru", "sv")
 
 _SCRIPTS = {
@@ -53,7 +53,7 @@ _LETTERS = re.compile(r"[^\W\d_]")
 
 
 class Script:
-    """Knows the script that a language is written in; one that it does not know is never wrong."""
+    """Checks the script of a text; for a language whose script is unknown, no text is wrong."""
 
     def __init__(self, language: str) -> None:
         code = language.split("-")[0]
@@ -62,9 +62,9 @@ class Script:
         self._is_latin = scripts == ("Latin",)
 
     def is_wrong(self, text: str) -> bool:
-        """Whether a text has too few letters of this script.
+        """Return whether a text has too few letters of this script.
 
-        Names and code are in Latin letters everywhere, so a text in another script needs only one letter of it.
+        Names and code are in Latin letters everywhere, so for another script one letter is enough.
         """
         if self._expected is None or (self._is_latin and text.isascii()):
             return False
@@ -76,7 +76,7 @@ class Script:
 
 
 class Language:
-    """Recognises what is in another language, unless the language is unknown or has a script of its own."""
+    """Checks the language of a text; for a language that is unknown or has its own script, no text is wrong."""
 
     def __init__(self, language: str) -> None:
         code = language.split("-")[0]
@@ -84,9 +84,9 @@ class Language:
         self._detector = None if code in _OWN_SCRIPTS else Detector({code, *COMMON})
 
     def is_wrong(self, text: str) -> bool:
-        """Whether a text long enough to be judged is most improbable in this language."""
+        """Return whether a text is long enough, and very improbable in this language."""
         if self._detector is None or len(text) < ENOUGH or len(_LETTERS.findall(text)) < ENOUGH:
             return False
-        found = self._detector.detect(text[:PLENTY])
-        here = [one.confidence for one in found if one.language == self._code]
-        return bool(here) and here[0] < IMPROBABLE
+        detections = self._detector.detect(text[:PLENTY])
+        confidences = [detection.confidence for detection in detections if detection.language == self._code]
+        return bool(confidences) and confidences[0] < IMPROBABLE
