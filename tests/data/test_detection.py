@@ -1,10 +1,10 @@
-"""Languages are told apart among those that are asked for."""
+"""Languages are detected among given ones."""
 
 from __future__ import annotations
 
 import pytest
 
-from manyheads.data.text.detection import Detection, Detector, likely
+from manyheads.data.text.detection import Detection, Detector, likely_languages
 
 TEXTS = {
     "en": "The children are playing in the garden.",
@@ -32,13 +32,13 @@ def test_only_served_languages_are_found(detector):
 
 
 def test_languages_are_likely_that_are_not_far_behind_the_best(detector):
-    assert [one.language for one in likely(detector.detect(TEXTS["fr"]))] == ["fr"]
-    assert {one.language for one in likely(detector.detect("OK"))} == set(TEXTS)  # the detector cannot tell
-    assert likely([]) == []
-    assert likely([Detection("en", 60.0), Detection("de", 36.0), Detection("fr", 4.0)])[-1].language == "de"
+    assert [one.language for one in likely_languages(detector.detect(TEXTS["fr"]))] == ["fr"]
+    assert {one.language for one in likely_languages(detector.detect("OK"))} == set(TEXTS)  # the detector cannot tell
+    assert likely_languages([]) == []
+    assert likely_languages([Detection("en", 60.0), Detection("de", 36.0), Detection("fr", 4.0)])[-1].language == "de"
 
 
-def test_a_detector_says_which_languages_it_knows(detector):
+def test_a_detector_reports_which_languages_it_supports(detector):
     assert detector.supports("zh-Hans") and not detector.supports("iso") and not detector.supports("es")
 
 

@@ -1,4 +1,4 @@
-"""Modifiers change what they say, leave symbols alone, carry equal things through both sides, and draw by the seed."""
+"""Modifiers change what they should, leave symbols alone, change both sides consistently, and depend on the seed."""
 
 import re
 from pathlib import Path
@@ -19,12 +19,12 @@ from manyheads.data.batches.pairs import PairBatch, PairBatches
 from manyheads.data.batches.store import open_store
 from manyheads.data.lexicons.lexicon import Lexicon
 from manyheads.data.modifiers.accents import without_accents
-from manyheads.data.modifiers.joining import Joined
+from manyheads.data.modifiers.joining import JoinedPairs
 from manyheads.data.modifiers.letter_case import title_case, upper_case
+from manyheads.data.modifiers.modification import modification
 from manyheads.data.modifiers.numbers import other_numbers
 from manyheads.data.modifiers.placeholders import with_copy_symbols, with_names_copied
 from manyheads.data.modifiers.punctuation import without_final_punctuation
-from manyheads.data.modifiers.reading import modification
 from manyheads.data.modifiers.tags import with_tags
 from manyheads.data.modifiers.terms import with_term_hint
 from manyheads.data.modifiers.typos import with_typos
@@ -32,7 +32,7 @@ from manyheads.data.text.corpora import open_corpus, tagged
 from manyheads.data.text.records import Pair
 from manyheads.data.tokens.tokenizers import END, PAD, START, Tokenizers, train_tokenizers
 
-LEXICON = Lexicon.of(
+LEXICON = Lexicon.from_entries(
     [("file", "Datei"), ("window", "Fenster"), ("save", "speichern"), ("red", "rote"), ("cat", "猫咪")]
 )
 SAVE = Pair("Please save the file.", "Bitte speichern Sie die Datei.")
@@ -154,7 +154,7 @@ def test_words_that_could_be_two_are_not_linked():
 def test_words_without_spaces_are_linked():
     (link,) = LEXICON.links(Pair("A cat.", "一只猫咪。"))
     assert link.target == (2, 4)
-    back = Lexicon.of([("猫咪", "cat")]).links(Pair("一只猫咪。", "A cat."))
+    back = Lexicon.from_entries([("猫咪", "cat")]).links(Pair("一只猫咪。", "A cat."))
     assert back[0].source == (2, 4) and back[0].target == (2, 5)
 
 
@@ -275,14 +275,14 @@ def test_a_corpus_can_be_left_out(corpus, tokenizers, monkeypatch, tmp_path):
     assert texts(plain[0], tokenizers) == texts(spared[0], tokenizers)
 
 
-# --- Joined ----------------------------------------------------------------------------------------------------------
+# --- Joined pairs ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("language", "between"), [("de", " "), ("zh", "")])
 def test_neighbours_are_joined_in_twos_and_threes(corpus, tokenizers, monkeypatch, tmp_path, language, between):
     store = store_of(corpus, tokenizers, monkeypatch, tmp_path)
     languages = {"source": "en", "target": language}
-    joined = Joined(store, tokenizers, prefix="<2de>", languages=languages, longest=256)
+    joined = JoinedPairs(store, tokenizers, prefix="<2de>", languages=languages, longest=256)
     pairs = list(open_corpus(corpus, split="train").pairs())
     assert len(joined) == 2 * (len(pairs) // 5)
     ids, lengths = joined.rows("source", np.array([0, 1]), padding=PAD)
@@ -298,5 +298,5 @@ def test_neighbours_are_joined_in_twos_and_threes(corpus, tokenizers, monkeypatc
 def test_groups_that_are_too_long_have_fewer_members(corpus, tokenizers, monkeypatch, tmp_path):
     store = store_of(corpus, tokenizers, monkeypatch, tmp_path)
     longest = int(np.maximum(store.lengths("source"), store.lengths("target")).max())
-    joined = Joined(store, tokenizers, prefix="<2de>", languages={}, longest=longest)
+    joined = JoinedPairs(store, tokenizers, prefix="<2de>", languages={}, longest=longest)
     assert joined.lengths("source").max() <= longest + 1 and joined.lengths("target").max() <= longest + 1

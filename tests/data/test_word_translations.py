@@ -1,4 +1,4 @@
-"""IBM Model 1 finds what translates what, with and without spaces between words; lexicon files are read either way."""
+"""IBM Model 1 learns word translations, with and without spaces between words; lexicon files have both directions."""
 
 from random import Random
 
@@ -51,7 +51,7 @@ def test_a_file_is_read_in_either_direction(tmp_path):
         ("", "lexicon.tsv:1"),
     ],
 )
-def test_bad_files_are_told(tmp_path, text, message):
+def test_bad_files_are_errors(tmp_path, text, message):
     file = tmp_path / "lexicon.tsv"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(ManyheadsError) as caught:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from manyheads.data.text.detection import Detection, Detector, likely
+from manyheads.data.text.detection import Detection, Detector, likely_languages
 from manyheads.decoding.translator import Translation, combined
 from manyheads.serving.admission import Admission
 from manyheads.serving.directions import Direction, Directions, language_name
@@ -86,7 +86,7 @@ class Service:
         sources = self.directions.sources_of(target)
         if not sources:
             raise Refusal(400, f"{target} is not supported")
-        found = likely(await self.detect(sample))
+        found = likely_languages(await self.detect(sample))
         # What the detector does not know may be any text; and any language may have a text without letters.
         unknown = [Detection(code, 0.0) for code in sources if not found or not self.detector.supports(code)]
         taken = next((one for one in [*found, *unknown] if one.language in sources), None)

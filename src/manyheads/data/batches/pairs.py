@@ -18,7 +18,7 @@ from manyheads.data.batches.mixture import Mixture
 from manyheads.data.batches.order import LengthOrder
 from manyheads.data.batches.rectangles import Rectangle
 from manyheads.data.batches.store import Side, Store
-from manyheads.data.modifiers.reading import Modification
+from manyheads.data.modifiers.modification import Modification
 from manyheads.data.tokens.subword_sampling import Resampling
 
 

@@ -11,8 +11,8 @@ from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.data.batches.mixture import Mixture, Rows
 from manyheads.data.batches.pairs import PairBatches
 from manyheads.data.batches.store import Side, Store
-from manyheads.data.modifiers.joining import MEAN, SMALLEST, Joined
-from manyheads.data.modifiers.reading import modification
+from manyheads.data.modifiers.joining import MEAN, SMALLEST, JoinedPairs
+from manyheads.data.modifiers.modification import modification
 from manyheads.data.tokens.subword_sampling import resampling
 from manyheads.data.tokens.tokenizers import Tokenizers, reserved_symbols, tag_piece
 
@@ -65,5 +65,5 @@ def _parts(data: DataSettings, stores: Sequence[Store], tokenizers: Tokenizers) 
                 "target": corpus.target_language or data.target_language,
             }
             prefix = " ".join(corpus.tags)
-            rows = Joined(store, tokenizers, prefix=prefix, languages=languages, longest=data.max_length)
+            rows = JoinedPairs(store, tokenizers, prefix=prefix, languages=languages, longest=data.max_length)
             yield _Part(rows, corpus, MEAN * joined / (1.0 - joined))

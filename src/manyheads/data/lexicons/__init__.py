@@ -2,6 +2,6 @@
 
 | file | what it is |
 |---|---|
-| `lexicon` | a lexicon as a file, and the pairs of words in it |
-| `word_translations` | how it is learned from parallel text (IBM Model 1) |
+| `lexicon` | a lexicon, its file format, and the words of a pair that translate each other |
+| `word_translations` | learning a lexicon from parallel text (IBM Model 1) |
 """

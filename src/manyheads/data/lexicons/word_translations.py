@@ -1,8 +1,8 @@
-"""Which token translates which: IBM Model 1 (Brown et al. 1993), by expectation maximisation of
+"""Translation probabilities of tokens by IBM Model 1 (Brown et al. 1993), learned by expectation maximisation of
 
     P(t | s_1 … s_n) = 1/n · Σ_i p(t | s_i)
 
-and a lexicon of the words that translate each other in both directions.
+and a lexicon of the words that are probable translations of each other in both directions.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from manyheads.data.tokens.tokenizers import SPACE, train_tokenizer
 from manyheads.errors import ManyheadsError
 
 ROUNDS = 4
-PIECES = 12_000  # that a text without spaces is cut into, in the place of words
-SENTENCES = 100_000  # that these pieces are learned from
-SURE = 0.15  # the least probability of a translation, in both directions, for the lexicon
-SEEN = 4  # how often a word must occur
-COMMON = 0.02  # times a sentence: what occurs more often says little
+PIECES = 12_000  # vocabulary of subwords that replace words in a script without spaces
+SENTENCES = 100_000  # from which these subwords are learned
+PROBABLE = 0.15  # the least probability of a translation, in both directions, for the lexicon
+FEWEST = 4  # the least number of occurrences of a word
+COMMON = 0.02  # occurrences per sentence; words above it are function words, which are left out
 
 Ids = NDArray[np.int64]
 
 
 class Translations(NamedTuple):
-    """Couples of source and target ids that occur together [P], with p(t | s); and how often each id occurs."""
+    """Pairs of source and target ids that occur together [P], with p(t | s); and the counts of each target id."""
 
     sources: Ids
     targets: Ids
@@ -53,7 +53,7 @@ def learn_translations(
 
 
 def _occurrences(pairs: Iterable[tuple[Sequence[int], Sequence[int]]]) -> tuple[Ids, Ids, Ids]:
-    """Return every source id beside every target id of its pair [M], and which target occurrence that is [M]."""
+    """Return every combination of source and target id in a pair [M], and the number of its target occurrence [M]."""
     sources, targets, occurrences, count = [], [], [], 0
     for source, target in pairs:
         sources.append(np.tile(np.asarray(source, dtype=np.int64), len(target)))
@@ -66,14 +66,14 @@ def _occurrences(pairs: Iterable[tuple[Sequence[int], Sequence[int]]]) -> tuple[
 
 
 def _probabilities(sources: Ids, which: Ids, occurrences: Ids) -> NDArray[np.float64]:
-    """Return p(t | s) for each couple [P] of ids; `which` [M] says which couple each occurrence is."""
-    likely = np.ones(len(sources))
+    """Return p(t | s) for each pair of ids [P]; `which` [M] is the index of each combination's pair of ids."""
+    probabilities = np.ones(len(sources))
     for _ in range(ROUNDS):
-        shares = likely[which]
+        shares = probabilities[which]
         shares /= np.bincount(occurrences, weights=shares)[occurrences]
         counts = np.bincount(which, weights=shares, minlength=len(sources))
-        likely = counts / np.bincount(sources, weights=counts)[sources]
-    return likely
+        probabilities = counts / np.bincount(sources, weights=counts)[sources]
+    return probabilities
 
 
 # --- The lexicon -----------------------------------------------------------------------------------------------------
@@ -83,59 +83,59 @@ def learn_lexicon(pairs: Sequence[Pair]) -> list[tuple[str, str]]:
     """Return the words, in lower case, that are probable translations of each other in both directions."""
     sides = [_Vocabulary([pair[side] for pair in pairs]) for side in (0, 1)]
     rows = [list(map(side.ids, (pair[number] for pair in pairs))) for number, side in enumerate(sides)]
-    both = list(zip(*rows, strict=True))
-    there = learn_translations(both, vocabularies=(len(sides[0]), len(sides[1])))
-    back = learn_translations([(b, a) for a, b in both], vocabularies=(len(sides[1]), len(sides[0])))
-    likely_back = dict(_sure(back, back.targets, back.sources))
-    couples = [
-        (sides[0].words[source], sides[1].words[target], probability * likely_back[source, target])
-        for (source, target), probability in _sure(there, there.sources, there.targets)
-        if (source, target) in likely_back
+    ids = list(zip(*rows, strict=True))
+    forward = learn_translations(ids, vocabularies=(len(sides[0]), len(sides[1])))
+    backward = learn_translations([(b, a) for a, b in ids], vocabularies=(len(sides[1]), len(sides[0])))
+    backward_probabilities = dict(_probable(backward, backward.targets, backward.sources))
+    entries = [
+        (sides[0].words[source], sides[1].words[target], probability * backward_probabilities[source, target])
+        for (source, target), probability in _probable(forward, forward.sources, forward.targets)
+        if (source, target) in backward_probabilities
     ]
-    couples.sort(key=lambda couple: (couple[0], -couple[2], couple[1]))
+    entries.sort(key=lambda entry: (entry[0], -entry[2], entry[1]))
     common = [side.common(len(pairs)) for side in sides]
     return [
         (source, target)
-        for source, target, _ in couples
+        for source, target, _ in entries
         if _is_word(source) and _is_word(target) and source not in common[0] and target not in common[1]
     ]
 
 
-def _sure(found: Translations, sources: Ids, targets: Ids) -> Iterator[tuple[tuple[int, int], float]]:
-    """Yield the couples, in the order of the two given columns, that are probable enough."""
-    sure = found.probabilities >= SURE
-    couples = zip(sources[sure].tolist(), targets[sure].tolist(), strict=True)
-    return zip(couples, found.probabilities[sure].tolist(), strict=True)
+def _probable(learned: Translations, first: Ids, second: Ids) -> Iterator[tuple[tuple[int, int], float]]:
+    """Yield the probable pairs of ids with their probabilities; `first` and `second` are the columns of a pair."""
+    probable = learned.probabilities >= PROBABLE
+    pairs = zip(first[probable].tolist(), second[probable].tolist(), strict=True)
+    return zip(pairs, learned.probabilities[probable].tolist(), strict=True)
 
 
 def _is_word(word: str) -> bool:
-    """Whether a word has two characters at least; one alone is too often a part of another."""
+    """Return whether a word has at least two characters; a single one is too often a part of another word."""
     return len(word) > 1
 
 
 class _Vocabulary:
-    """The words of texts, numbered."""
+    """The words of texts, with an id for each frequent word."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        self._cut = _cutter(texts)
-        self._counts = Counter(itertools.chain.from_iterable(map(self._cut, texts)))
-        self.words = [word for word, count in sorted(self._counts.items()) if count >= SEEN]
+        self._split = _word_splitter(texts)
+        self._counts = Counter(itertools.chain.from_iterable(map(self._split, texts)))
+        self.words = [word for word, count in sorted(self._counts.items()) if count >= FEWEST]
         self._numbers = {word: number for number, word in enumerate(self.words)}
 
     def __len__(self) -> int:
         return len(self.words)
 
     def common(self, sentences: int) -> frozenset[str]:
-        """Return the words that are too common to say anything: articles, pronouns, prepositions."""
+        """Return the words that are too frequent for a lexicon: articles, pronouns, prepositions."""
         return frozenset(word for word, count in self._counts.items() if count > COMMON * sentences)
 
     def ids(self, text: str) -> list[int]:
-        """Return the numbers of the words of a text; rare ones have none."""
-        return [self._numbers[word] for word in self._cut(text) if word in self._numbers]
+        """Return the ids of the words of a text, without rare words."""
+        return [self._numbers[word] for word in self._split(text) if word in self._numbers]
 
 
-def _cutter(texts: Sequence[str]) -> Callable[[str], list[str]]:
-    """Return what cuts texts into words in lower case: at spaces, or into pieces where the script has none."""
+def _word_splitter(texts: Sequence[str]) -> Callable[[str], list[str]]:
+    """Return a function that splits texts into lower-case words, or into subwords if the script has no spaces."""
     unspaced = sum(bool(UNSPACED.search(text)) for text in texts[:SENTENCES])
     if 2 * unspaced < len(texts[:SENTENCES]):
         return lambda text: [word for word, _ in words_of(text)]
@@ -143,8 +143,8 @@ def _cutter(texts: Sequence[str]) -> Callable[[str], list[str]]:
     tokenizer = train_tokenizer(texts[:SENTENCES], settings, kind="unigram", vocabulary=PIECES)
 
     def pieces(text: str) -> list[str]:
-        """Return the pieces of a text that hold a letter."""
-        cut = (piece.removeprefix(SPACE).lower() for piece in tokenizer.pieces(tokenizer.encode(text)))
-        return [piece for piece in cut if any(map(str.isalpha, piece))]
+        """Return the subwords of a text that have a letter."""
+        split = (piece.removeprefix(SPACE).lower() for piece in tokenizer.pieces(tokenizer.encode(text)))
+        return [piece for piece in split if any(map(str.isalpha, piece))]
 
     return pieces

@@ -1,18 +1,18 @@
-"""Changes to training pairs while they are read, so that a model meets more than its corpora show. No torch.
+"""Data augmentation: random changes to training pairs while they are read. Needs no torch.
 
-Each changes a pair of texts, by random numbers that follow from the seed and the place in the run.
+Each modifier changes a pair of texts. Its random numbers depend on the seed and on the number of the batch.
 
-| file | what it does |
+| file | what it is |
 |---|---|
-| `interface` | what a modifier is; changing a text but not the symbols in it |
-| `numbers` | numbers of both sides become other numbers |
-| `placeholders` | placeholders (and names) of both sides become copy symbols |
-| `tags` | tag symbols around words that translate each other |
-| `terms` | hints with the wanted translation of a word |
+| `interface` | the interface of a modifier, and changes that leave reserved symbols alone |
+| `numbers` | replaces numbers on both sides by other numbers |
+| `placeholders` | replaces placeholders (and names) on both sides by copy symbols |
+| `tags` | puts tag symbols around words that translate each other |
+| `terms` | adds hints with the required translation of a word |
 | `letter_case` | ALL CAPS, Title Case |
-| `punctuation` | no punctuation at the end |
-| `accents` | no accents |
-| `typos` | neighbouring keys |
-| `joining` | neighbouring pairs as one: a view of a store, not of a text |
-| `reading` | the modifiers of a recipe, applied to the rows of a batch |
+| `punctuation` | removes the punctuation at the end |
+| `accents` | removes accents |
+| `typos` | adds typing errors |
+| `joining` | joins neighbouring pairs: a view of a token store, not a change to a text |
+| `modification` | applies the modifiers of a recipe to the rows of a batch |
 """

@@ -1,4 +1,4 @@
-"""What a modifier is, and how it leaves reserved symbols alone."""
+"""The interface of a modifier, and changes that leave reserved symbols alone."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from manyheads.data.text.records import Pair
 
 
 class Modifier(Protocol):
-    """Changes a pair of texts; returns it as it is where there is nothing to change."""
+    """Changes a pair of texts; returns the same pair if there is nothing to change."""
 
     def __call__(self, pair: Pair, random: Random) -> Pair:
-        """Return the changed pair. What is drawn depends on `random` alone."""
+        """Return the changed pair. All random numbers come from `random`."""
         ...
 
 
 def outside_symbols(text: str, change: Callable[[str], str]) -> str:
-    """Return a text with everything between its reserved symbols changed."""
+    """Return a text with `change` applied to everything between its reserved symbols."""
     parts, end = [], 0
     for symbol in SYMBOL.finditer(text):
         parts += [change(text[end : symbol.start()]), symbol[0]]
@@ -29,14 +29,14 @@ def outside_symbols(text: str, change: Callable[[str], str]) -> str:
 
 
 def free_links(pair: Pair, lexicon: Lexicon) -> list[Link]:
-    """Return the words that translate each other and are no part of a reserved symbol."""
-    taken = [[symbol.span() for symbol in SYMBOL.finditer(side)] for side in pair]
+    """Return the words that translate each other and do not overlap a reserved symbol."""
+    symbols = [[symbol.span() for symbol in SYMBOL.finditer(side)] for side in pair]
     return [
         link
         for link in lexicon.links(pair)
         if not any(
             begin < end and start < stop
-            for places, (start, end) in zip(taken, link, strict=True)
-            for begin, stop in places
+            for spans, (start, end) in zip(symbols, link, strict=True)
+            for begin, stop in spans
         )
     ]

@@ -1,7 +1,7 @@
-"""Neighbouring pairs as one example, so that a model has seen more than one sentence at a time.
+"""Joins neighbouring pairs into one example, so that a model is trained on more than one sentence at a time.
 
-A view of a store: its rows are groups of two and three pairs in turn. The lengths are the sums of theirs, so a joined
-example is batched among others of its own length.
+This is a view of a token store: its rows are alternately groups of two and of three pairs. The length of a group is the
+sum of the lengths of its pairs, so joined examples are batched with others of similar length.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from manyheads.data.batches.store import Side, Tally
 from manyheads.data.text.spacing import WITHOUT_SPACES
 from manyheads.data.tokens.tokenizers import END, Tokenizer, Tokenizers
 
-MEAN = 2.5  # pairs of a group
-SMALLEST = 5  # pairs that a corpus must have
+MEAN = 2.5  # pairs per group
+SMALLEST = 5  # the least number of pairs in a corpus
 
 
-class Joined:
-    """Groups of neighbouring pairs of a store, each joined into one."""
+class JoinedPairs:
+    """Groups of neighbouring pairs of a token store, each joined into one example."""
 
     def __init__(
         self,
@@ -33,30 +33,30 @@ class Joined:
         languages: Mapping[Side, str | None],
         longest: int,
     ) -> None:
-        """Join rows that begin with `prefix`, the tags of their corpus, up to the longest length of a side."""
+        """Join rows that begin with `prefix`, the tags of their corpus, up to `longest` tokens per side."""
         self._rows, self._prefix, self._longest = rows, prefix, longest
         self._tokenizers: dict[Side, Tokenizer] = {"source": tokenizers.source, "target": tokenizers.target}
-        self._between = {side: "" if code in WITHOUT_SPACES else " " for side, code in languages.items()}
+        self._separators = {side: "" if code in WITHOUT_SPACES else " " for side, code in languages.items()}
         self._starts, self._counts = _groups(rows, longest)
 
     @property
     def tally(self) -> Tally:
-        """The groups; what was left out is known from the pairs."""
+        """The number of groups; what was left out is counted for the pairs themselves."""
         return Tally(pairs=len(self))
 
     def __len__(self) -> int:
         return len(self._starts)
 
     def lengths(self, side: Side) -> NDArray[np.int32]:
-        """Return about how many tokens each group has, the end token included: [groups]."""
+        """Return the approximate number of tokens of each group [groups], including the end token."""
         return np.minimum(_sums(self._rows.lengths(side), self._starts, self._counts), self._longest + 1)
 
     def tokens(self, side: Side) -> int:
-        """Return how many tokens a side has in all."""
+        """Return the total number of tokens of a side."""
         return int(self.lengths(side).sum())
 
     def rows(self, side: Side, indices: NDArray[np.int64], *, padding: int) -> Rectangle:
-        """Return the groups at the indices [B] as one rectangle of ids [B, S], and their lengths [B]."""
+        """Return the groups at the indices [B] as padded ids [B, S], and their lengths [B]."""
         starts, counts = self._starts[indices], self._counts[indices]
         members = np.concatenate([np.arange(start, start + n) for start, n in zip(starts, counts, strict=True)])
         tokenizer = self._tokenizers[side]
@@ -66,14 +66,14 @@ class Joined:
         return rectangle([[*row[: self._longest], END] for row in tokenizer.encode_all(joined)], padding)
 
     def _join(self, side: Side, texts: list[str]) -> str:
-        """Return texts as one, with the tags before the first alone."""
+        """Return texts as one text, with tags only at its beginning."""
         if side == "source" and self._prefix:
             texts = [texts[0], *(text.removeprefix(self._prefix).lstrip() for text in texts[1:])]
-        return self._between[side].join(texts)
+        return self._separators[side].join(texts)
 
 
 def _groups(rows: Rows, longest: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where each group starts and how many pairs it has: two and three in turn, fewer where it is too long."""
+    """Return the start and the number of pairs of each group: two or three in turn, fewer if it would be too long."""
     whole = np.arange(0, len(rows) - SMALLEST + 1, SMALLEST)
     starts = np.stack([whole, whole + 2], axis=1).ravel()
     counts = np.tile([2, 3], len(whole))
@@ -84,7 +84,7 @@ def _groups(rows: Rows, longest: int) -> tuple[NDArray[np.int64], NDArray[np.int
 
 
 def _sums(lengths: NDArray[np.int32], starts: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Return the lengths of groups, with one end token each."""
+    """Return the lengths of groups, each with one end token."""
     cumulated = np.r_[0, lengths.cumsum(dtype=np.int64)]
     sums: NDArray[np.int64] = cumulated[starts + counts] - cumulated[starts] - (counts - 1)
     return sums.astype(np.int32)

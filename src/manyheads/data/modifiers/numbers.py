@@ -1,4 +1,4 @@
-"""Other numbers: a corpus has a few thousand different ones, and a model must copy those that it has never seen."""
+"""Replaces numbers: a corpus has a few thousand different ones, but a model must copy numbers it has never seen."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from random import Random
 from manyheads.data.modifiers.interface import outside_symbols
 from manyheads.data.text.records import Pair
 
-NUMBER = re.compile(r"(?<![\w.,])\d{2,}(?![\w]|[.,]\d)", re.ASCII)  # alone, not a part of 1,000.5 or of a name
-SPACE_BEFORE = re.compile(r"\d[\s\u00a0\u202f]$")  # 1 000: the second half of a number
+NUMBER = re.compile(r"(?<![\w.,])\d{2,}(?![\w]|[.,]\d)", re.ASCII)  # a whole number, not a part of 1,000.5 or a name
+SPACE_BEFORE = re.compile(r"\d[\s\u00a0\u202f]$")  # before the second half of a number such as 1 000
 
 
 def other_numbers(pair: Pair, random: Random) -> Pair:
-    """Return both sides with other numbers of the same length in the place of those that each side has once."""
-    found = [Counter(_numbers(side)) for side in pair]
-    both = sorted(number for number, count in found[0].items() if count == 1 and found[1][number] == 1)
+    """Return both sides with other numbers of the same length in place of those that occur once on each side."""
+    counts = [Counter(_numbers(side)) for side in pair]
+    both = sorted(number for number, count in counts[0].items() if count == 1 and counts[1][number] == 1)
     if not both:
         return pair
-    changed = {number: _drawn(number, random) for number in both}
+    replacements = {number: _random_number(number, random) for number in both}
 
     def replaced(text: str) -> str:
-        """Return a text with the numbers changed."""
-        return NUMBER.sub(lambda number: changed.get(number[0], number[0]), text)
+        """Return a text with its numbers replaced."""
+        return NUMBER.sub(lambda number: replacements.get(number[0], number[0]), text)
 
     return Pair(*(outside_symbols(side, replaced) for side in pair))
 
 
 def _numbers(text: str) -> list[str]:
-    """Return the numbers of a text that stand alone."""
-    return [one[0] for one in NUMBER.finditer(text) if not SPACE_BEFORE.search(text[: one.start()])]
+    """Return the numbers of a text that are not part of a longer number."""
+    return [match[0] for match in NUMBER.finditer(text) if not SPACE_BEFORE.search(text[: match.start()])]
 
 
-def _drawn(number: str, random: Random) -> str:
-    """Return another number with as many digits, with a zero in front only where there was one; years stay years."""
+def _random_number(number: str, random: Random) -> str:
+    """Return a random number of the same length, with a leading zero only if there was one; a year for a year."""
     if len(number) == 4 and number[:2] in ("19", "20"):
         return str(random.randrange(1900, 2100))
     first = "0" if number[0] == "0" else random.choice("123456789")

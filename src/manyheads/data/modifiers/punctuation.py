@@ -1,4 +1,4 @@
-"""Missing punctuation: people leave out the last stop, and a model should not lose its way without it."""
+"""Removes final punctuation, which people often omit, so that a model does not depend on it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ FINAL = ".!?。！？…"
 
 
 def without_final_punctuation(pair: Pair, random: Random) -> Pair:
-    """Return both sides without the punctuation at their ends, if both have it and something is left."""
+    """Return both sides without final punctuation, if both have some and neither becomes empty."""
     stripped = Pair(*(side.rstrip(FINAL + " ") for side in pair))
     ends = all(side.endswith(tuple(FINAL)) for side in pair)
     return stripped if ends and all(stripped) else pair

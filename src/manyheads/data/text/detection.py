@@ -1,6 +1,6 @@
-"""Which language is this? py3langid, offline, restricted to the languages in question.
+"""Language detection by py3langid: offline, and restricted to given languages.
 
-It is a 5 MB package that needs nothing but numpy, and knows 139 languages.
+py3langid is a 5 MB package that depends only on numpy, and supports 139 languages.
 """
 
 from __future__ import annotations
@@ -10,40 +10,40 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-CHARACTERS = 2000  # of a text are enough to know its language
-LIKELY = 0.1  # of the best language's confidence; one below that is not worth considering
+CHARACTERS = 2000  # of a text that are used; more do not improve the detection
+LIKELY = 0.1  # a language is likely if its confidence is at least this share of the best one's
 
 
 @dataclass(frozen=True)
 class Detection:
-    """A language, and how sure the detector is, from 0 to 100."""
+    """A language, and the confidence of the detector, from 0 to 100."""
 
     language: str
     confidence: float
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as LibreTranslate does."""
+        """Return this in the JSON format of LibreTranslate."""
         return {"confidence": self.confidence, "language": self.language}
 
 
-def likely(found: Sequence[Detection]) -> list[Detection]:
-    """Return those of the detected languages that a text may well be in; the detector is sure where that is one."""
-    return [one for one in found if one.confidence >= LIKELY * found[0].confidence]
+def likely_languages(detections: Sequence[Detection]) -> list[Detection]:
+    """Return the likely languages of a text; if there is only one, the detection is certain."""
+    return [detection for detection in detections if detection.confidence >= LIKELY * detections[0].confidence]
 
 
 class Detector:
-    """Tells languages apart; codes that it does not know are never found."""
+    """Detects languages among the given codes; codes that py3langid does not support are never detected."""
 
     def __init__(self, codes: Iterable[str]) -> None:
         self._codes = sorted(codes)
 
     def detect(self, text: str, *, among: Sequence[str] | None = None) -> list[Detection]:
-        """Return these languages (or some of them), most probable first; a text without letters is in none."""
+        """Return all languages (or those in `among`), most probable first; for a text without letters, none."""
         sample = text[:CHARACTERS]
         allowed = self._codes if among is None else among
-        if not self._named or not any(letter.isalpha() for letter in sample):
+        if not self._codes_of or not any(letter.isalpha() for letter in sample):
             return []
-        ranked = {code: share for label, share in self._identifier.rank(sample) for code in self._named[label]}
+        ranked = {code: share for label, share in self._identifier.rank(sample) for code in self._codes_of[label]}
         shares = {code: ranked[code] for code in allowed if code in ranked}
         total = sum(shares.values())
         best_first = sorted(shares, key=lambda code: -shares[code])
@@ -51,38 +51,38 @@ class Detector:
 
     def supports(self, code: str) -> bool:
         """Return whether the detector can detect a language."""
-        return _label(code) in self._named
+        return _label(code) in self._codes_of
 
     @cached_property
-    def _named(self) -> dict[str, list[str]]:
-        """The codes of each of the detector's languages: `zh-Hans` and `zh-Hant` are both its `zh`."""
-        named: dict[str, list[str]] = {}
+    def _codes_of(self) -> dict[str, list[str]]:
+        """The codes for each label of py3langid: `zh-Hans` and `zh-Hant` both have the label `zh`."""
+        codes: dict[str, list[str]] = {}
         for code in self._codes:
             label = _label(code)
             if label in self._known:
-                named.setdefault(label, []).append(code)
-        return named
+                codes.setdefault(label, []).append(code)
+        return codes
 
     @cached_property
     def _known(self) -> set[str]:
-        """The labels of the detector's model."""
+        """The labels of py3langid's model."""
         return set(self._model.labels)
 
     @cached_property
     def _model(self) -> Any:  # noqa: ANN401
-        """The detector with all its languages."""
+        """The py3langid model with all its languages."""
         from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
         return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
     @cached_property
     def _identifier(self) -> Any:  # noqa: ANN401
-        """The detector with the languages in question alone."""
-        self._model.set_languages(list(self._named))
+        """The py3langid model, restricted to the given languages."""
+        self._model.set_languages(list(self._codes_of))
         return self._model
 
 
 def _label(code: str) -> str:
-    """Return the detector's name for a language code."""
+    """Return py3langid's label for a language code."""
     language = code.split("-")[0]
     return {"nb": "no", "iw": "he", "fil": "tl"}.get(language, language)

@@ -1,6 +1,6 @@
-"""Lines of text files, plain or .gz, alone or as a folder of many.
+"""Lines of text files, plain or .gz, single or all files of a folder.
 
-Only a newline ends a line: Unicode has other separators, and a reader that honours them makes parallel files drift.
+Only a newline ends a line. Unicode has other line separators; splitting at these would make parallel files drift apart.
 """
 
 from __future__ import annotations
@@ -24,38 +24,38 @@ def data_folder() -> Path:
 
 
 def resolve(path: str) -> Path:
-    """Return where a recipe's path leads; `data:` stands for the folder of public corpora."""
+    """Return the path that a recipe's path refers to; `data:` stands for the folder of public corpora."""
     if path.startswith(DATA_PREFIX):
         return data_folder() / path.removeprefix(DATA_PREFIX)
     return Path(path).expanduser()
 
 
 def text_files(path: str, *, role: str) -> list[Path]:
-    """Return the file at `path`, or all files of the folder there in order of their names."""
-    place = resolve(path)
-    if place.is_dir():
-        files = sorted(file for file in place.iterdir() if file.is_file() and not file.name.startswith("."))
+    """Return the file at `path`, or all files of the folder at `path` in the order of their names."""
+    resolved = resolve(path)
+    if resolved.is_dir():
+        files = sorted(file for file in resolved.iterdir() if file.is_file() and not file.name.startswith("."))
         if not files:
-            raise ManyheadsError(f"the folder of the {role} is empty.", where=str(place))
+            raise ManyheadsError(f"the folder of the {role} is empty.", where=str(resolved))
         return files
-    if not place.exists():
+    if not resolved.exists():
         fetched = path.startswith(DATA_PREFIX)
         cure = (
             "'manyheads data list' shows what 'manyheads data get' can fetch there." if fetched else "Check the path."
         )
-        raise ManyheadsError(f"there is no such file for the {role}.", where=str(place), cure=cure)
-    return [place]
+        raise ManyheadsError(f"there is no such file for the {role}.", where=str(resolved), cure=cure)
+    return [resolved]
 
 
 def open_bytes(path: Path) -> BinaryIO:
-    """Open a file for reading, unpacking .gz on the way."""
+    """Open a file for reading; a .gz file is decompressed."""
     return cast(BinaryIO, gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
 
 
 def read_lines(path: Path, *, lenient: bool = False) -> Iterator[str]:
-    """Yield the lines of a UTF-8 file without their ends; a byte-order mark at the start is dropped.
+    """Yield the lines of a UTF-8 file without line ends and without a byte-order mark at the start.
 
-    What is not UTF-8 is an error or, when reading leniently, a replacement character.
+    Bytes that are not UTF-8 are an error or, with `lenient`, become replacement characters.
     """
     number = 0
     try:
@@ -76,7 +76,7 @@ def read_lines(path: Path, *, lenient: bool = False) -> Iterator[str]:
 
 
 def fingerprint(paths: list[Path]) -> str:
-    """Return the sha256 of the files' bytes, one after the other."""
+    """Return a sha256 over the bytes of all files, in order."""
     digest = hashlib.sha256()
     for path in paths:
         with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""The parts of a text that must survive translation as they are.
+"""The parts of a text that translation must not change.
 
 | kind | examples |
 |---|---|
@@ -7,8 +7,8 @@
 | markup | `<b>`, `</a>`, `<br/>`, `<0>` |
 | addresses | `https://example.org/a`, `www.example.org`, `me@example.org` |
 
-An accelerator (`&File`, `&&File`) is none: it moves to another letter in another language. Neither is a percentage
-(`50 %`, `100%`).
+An accelerator key (`&File`, `&&File`) is not a placeholder: it moves to another letter in another language. Neither is
+a percentage (`50 %`, `100%`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 _ADDRESS = r"[^\s<>\"'”“»«，。；、（）]"
 _ATTRIBUTE = r"""\s+[\w:.-]+\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>]+)"""
-# `<path>` is a word for what the reader should write there, and is translated; `<b>` and `<path d="…">` are markup.
+# `<path>` names what the reader should insert, and is translated; `<b>` and `<path d="…">` are markup.
 _ELEMENTS = (
     "a|abbr|b|big|blockquote|br|button|cite|code|dd|del|details|div|dl|dt|em|font|h[1-6]|hr|i|img|input|ins|kbd|label|li|"
     "mark|ol|p|pre|q|s|samp|small|span|strike|strong|sub|summary|sup|table|tbody|td|th|thead|tr|tt|u|ul|var|"
@@ -45,7 +45,7 @@ _TRAILING = ".,;:!?)]}'\""  # ends a sentence rather than an address
 
 
 class Placeholder(NamedTuple):
-    """A placeholder and where it stands: `text == whole[start:end]`."""
+    """A placeholder and its position in the whole text: `text == whole[start:end]`."""
 
     start: int
     end: int
@@ -53,8 +53,8 @@ class Placeholder(NamedTuple):
 
 
 def placeholders(text: str) -> list[Placeholder]:
-    """Return the placeholders of a text in their order; none overlaps another."""
-    if not any(sign in text for sign in _SIGNS):  # of which most texts have none
+    """Return the placeholders of a text in order; they do not overlap."""
+    if not any(sign in text for sign in _SIGNS):  # a fast check, since most texts have no placeholders
         return []
     found = []
     for match in _PLACEHOLDER.finditer(text):
@@ -68,20 +68,20 @@ def placeholders(text: str) -> list[Placeholder]:
 
 
 def same_placeholders(source: str, target: str) -> bool:
-    """Whether two texts have the same placeholders, each as often, in whatever order.
+    """Return whether two texts have the same placeholders, each equally often, in any order.
 
-    Addresses and the attributes of tags are often those of a page in the other language, so they need not be equal.
+    Addresses and attributes of tags need not be equal, since they often refer to a page in the other language.
     """
-    return _compared(source) == _compared(target)
+    return _counts(source) == _counts(target)
 
 
-def _compared(text: str) -> Counter[str]:
-    """Return how often a text has each placeholder, addresses and tags by their kind alone."""
-    return Counter(_kind(one.text) for one in placeholders(text))
+def _counts(text: str) -> Counter[str]:
+    """Return the number of occurrences of each placeholder; all addresses, and all tags of a name, count as one."""
+    return Counter(_comparable(placeholder.text) for placeholder in placeholders(text))
 
 
-def _kind(placeholder: str) -> str:
-    """Return what must be the same on both sides."""
+def _comparable(placeholder: str) -> str:
+    """Return the part of a placeholder that must be the same on both sides."""
     if placeholder.startswith(("http", "www.")):
         return "address"
     if placeholder.startswith("<"):

@@ -1,4 +1,4 @@
-"""What corpora and generated tasks are made of: a pair of texts to translate, or an example to label or to answer."""
+"""The items of corpora and generated tasks: a pair of texts, or an example with a label or an answer."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import NamedTuple
 
 
 class Pair(NamedTuple):
-    """One training example: a source text and the target text it should become."""
+    """One training example: a source text and its target text."""
 
     source: str
     target: str
 
 
 class Example(NamedTuple):
-    """A text with its label; or a question with a context, the answer, and where it starts in the context.
+    """A text with its label; or a question with its context, its answer, and the start of the answer in the context.
 
-    `second` is the second text of a pair, and of a question its context. `start` counts characters from 0.
+    `second` is the second text of a pair, or the context of a question. `start` is counted in characters from 0.
     """
 
     text: str
@@ -28,12 +28,12 @@ class Example(NamedTuple):
 
     @property
     def source(self) -> str:
-        """What is given, as one text."""
+        """The input as one text."""
         return self.text if self.second is None else f"{self.text}\t{self.second}"
 
     @property
     def given(self) -> str | tuple[str, str]:
-        """What a tokenizer gets: a text or a pair."""
+        """The input of a tokenizer: a text or a pair of texts."""
         return self.text if self.second is None else (self.text, self.second)
 
 

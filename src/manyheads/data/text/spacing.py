@@ -1,15 +1,15 @@
-"""White space between sentences, as the language they are written in asks for it."""
+"""White space between sentences, by the conventions of their language."""
 
 from __future__ import annotations
 
-WITHOUT_SPACES = frozenset({"zh", "ja", "yue", "wuu"})  # between sentences; Thai, Lao and Khmer write one there
+WITHOUT_SPACES = frozenset({"zh", "ja", "yue", "wuu"})  # between sentences; Thai, Lao and Khmer have spaces there
 
 
 def gap_between(gap: str, before: str, after: str, language: str | None, *, begins_word: bool = True) -> str:
-    """Return the gap between two translations; line breaks, tabs and the like stay as they were.
+    """Return the gap between two translations, from the gap in the source; line breaks and tabs are kept.
 
-    Chinese and Japanese have no space beside their own characters. Other languages have one, also where the source had
-    none, unless a word was cut in two because it was too long.
+    Chinese and Japanese have no space next to their own characters. Other languages have a space, even if the source
+    has none, unless a word was cut in two because it was too long.
     """
     if language is None or gap.strip(" \u3000"):
         return gap

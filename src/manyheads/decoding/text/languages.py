@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from manyheads.config.corpora import DataSettings, language_tag
-from manyheads.data.text.detection import Detector, likely
+from manyheads.data.text.detection import Detector, likely_languages
 from manyheads.data.tokens.tokenizers import Tokenizer
 from manyheads.errors import ManyheadsError
 
@@ -68,7 +68,7 @@ class Languages:
                 raise _unsupported(f"this run does not translate from '{source}'", to, possible, where="--from")
         elif to is not None and not all_accepted and all(self._detector.supports(code) for code in possible):
             for sample in texts if len(texts) <= MOST_DETECTED_SINGLY else ["\n".join(texts)]:
-                detections = likely(self._detector.detect(sample))
+                detections = likely_languages(self._detector.detect(sample))
                 if detections and not any(detection.language in possible for detection in detections):
                     what = f"the text seems to be in '{detections[0].language}', which this run does not translate"
                     cure = f"If it is in another language, name that: --from {possible[0]}"

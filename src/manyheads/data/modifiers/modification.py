@@ -1,10 +1,11 @@
-"""The modifiers of a recipe, applied to the rows of a batch when it is laid out.
+"""Applies the modifiers of a recipe to the rows of a batch.
 
-A row that nothing changes keeps its ids. Another is turned into text, changed, and cut into pieces again. What is drawn
-depends on the seed and on the number of the batch, so that a run that is resumed reads what it would have read.
+A row without a modifier keeps its ids. Other rows are decoded, changed, and encoded again. The random numbers depend on
+the seed and on the number of the batch, so that a resumed run reads the same data.
 
-Some changes need more tokens: a text in capitals has two or three times as many. One such row in a batch would pad all
-others, so these are made to all rows of a batch or to none, and a batch that outgrows its size loses its last rows.
+Some modifiers need more tokens: a text in capitals has two or three times as many. One such row in a batch would pad
+all others. So these modifiers are applied to all rows of a batch or to none, and a batch that becomes larger than its
+size drops its last rows.
 """
 
 from __future__ import annotations
@@ -37,39 +38,43 @@ from manyheads.data.text.records import Pair
 from manyheads.data.tokens.tokenizers import END, UNKNOWN, Tokenizers
 
 
-class Step(NamedTuple):
-    """A modifier, the share of pairs that it changes, and whether it is made to whole batches."""
+class ModifierStep(NamedTuple):
+    """A modifier, the share of pairs that it changes, and whether it is applied to whole batches."""
 
     share: float
     modifier: Modifier
-    longer: bool = False
+    whole_batch: bool = False
 
 
 @dataclass(frozen=True)
-class Origin:
-    """What is done to the pairs of one corpus, whose sources begin with a prefix."""
+class CorpusModifiers:
+    """The modifiers of one corpus, and the prefix (the tags) with which its sources begin."""
 
     prefix: str
-    steps: tuple[Step, ...]
+    steps: tuple[ModifierStep, ...]
 
-    def drawn(self, random: Random, whole: float) -> list[Modifier]:
-        """Return the modifiers of a row; of those that are made to whole batches, the one that `whole` falls upon."""
-        chosen = [step.modifier for step in self.steps if not step.longer and random.random() < step.share]
-        before = 0.0
+    def draw(self, random: Random, batch_number: float) -> list[Modifier]:
+        """Return random modifiers for a row.
+
+        `batch_number`, from 0 to 1, is the same for all rows of a batch, and selects at most one of the modifiers that
+        are applied to whole batches.
+        """
+        chosen = [step.modifier for step in self.steps if not step.whole_batch and random.random() < step.share]
+        cumulated = 0.0
         for step in self.steps:
-            if step.longer:
-                if before <= whole < before + step.share:
+            if step.whole_batch:
+                if cumulated <= batch_number < cumulated + step.share:
                     chosen.append(step.modifier)
-                before += step.share
+                cumulated += step.share
         return chosen
 
 
 @dataclass(frozen=True)
 class Modification:
-    """Changes the rows of a batch; `origins` says what is done to those of each corpus."""
+    """Changes the rows of a batch by the modifiers of their corpora."""
 
     tokenizers: Tokenizers
-    origins: Sequence[Origin]
+    corpora: Sequence[CorpusModifiers]
     longest: int  # in tokens, without the end token
 
     def __call__(
@@ -81,14 +86,14 @@ class Modification:
         padding: int,
         seed: tuple[object, ...],
     ) -> tuple[Rectangle, Rectangle]:
-        """Return both sides of a batch, changed; `origins` [B] says which corpus each row is from."""
+        """Return both sides of a batch after modification; `origins` [B] is the index of each row's corpus."""
         random = Random(hashlib.blake2b(repr(seed).encode(), digest_size=16).digest())
-        whole = random.random()  # decides which one of the modifiers that need more tokens the batch gets, if any
+        batch_number = random.random()
         rows = list(zip(unpadded(source), unpadded(target), strict=True))
-        for number, place in enumerate(origins.tolist()):
-            origin = self.origins[place]
-            modifiers = origin.drawn(random, whole)
-            changed = self._changed(*rows[number], origin.prefix, modifiers, random) if modifiers else None
+        for number, origin in enumerate(origins.tolist()):
+            corpus = self.corpora[origin]
+            modifiers = corpus.draw(random, batch_number)
+            changed = self._changed(*rows[number], corpus.prefix, modifiers, random) if modifiers else None
             rows[number] = changed or rows[number]
         kept = rows[: _fitting(rows, max(source[0].size, target[0].size))]
         return rectangle([row for row, _ in kept], padding), rectangle([row for _, row in kept], padding)
@@ -96,9 +101,9 @@ class Modification:
     def _changed(
         self, source: list[int], target: list[int], prefix: str, modifiers: Sequence[Modifier], random: Random
     ) -> tuple[list[int], list[int]] | None:
-        """Return the ids of a changed pair, or nothing where it is the same or no longer usable."""
+        """Return the ids of the modified pair, or None if it is unchanged, empty or too long."""
         if UNKNOWN in source or UNKNOWN in target:
-            return None  # the text of what is unknown is lost
+            return None  # the text of unknown tokens is lost, so the pair cannot be decoded
         text = self.tokenizers.source.decode(source)
         before = pair = Pair(text.removeprefix(prefix).lstrip(), self.tokenizers.target.decode(target))
         for modifier in modifiers:
@@ -111,7 +116,7 @@ class Modification:
 
 
 def _fitting(rows: Sequence[tuple[list[int], list[int]]], most: int) -> int:
-    """Return how many of the rows, from the first on, make rectangles of at most `most` tokens; one at least."""
+    """Return how many of the first rows fit into padded batches of at most `most` tokens; at least one."""
     longest = np.maximum.accumulate([max(map(len, row)) for row in rows])
     return max(1, int(np.searchsorted(longest * np.arange(1, len(rows) + 1), most, side="right")))
 
@@ -119,38 +124,41 @@ def _fitting(rows: Sequence[tuple[list[int], list[int]]], most: int) -> int:
 def modification(
     settings: ModifySettings, corpora: Sequence[CorpusSettings], tokenizers: Tokenizers, *, longest: int
 ) -> Modification | None:
-    """Return what changes the pairs of some corpora as the settings say, if they say anything."""
+    """Return the modification of these corpora, or None if the settings have no modifiers of texts."""
     if not settings.on_text:
         return None
     lexicons: dict[tuple[str | None, ...], Lexicon] = {}
-    origins = [Origin(" ".join(corpus.tags), tuple(_steps(settings, corpus, lexicons))) for corpus in corpora]
-    return Modification(tokenizers, origins, longest)
+    return Modification(
+        tokenizers,
+        [CorpusModifiers(" ".join(corpus.tags), tuple(_steps(settings, corpus, lexicons))) for corpus in corpora],
+        longest,
+    )
 
 
 def _steps(
     settings: ModifySettings, corpus: CorpusSettings, lexicons: dict[tuple[str | None, ...], Lexicon]
-) -> list[Step]:
-    """Return the modifiers of a corpus: what changes the content first, what spoils the spelling last."""
+) -> list[ModifierStep]:
+    """Return the modifiers of a corpus: changes of content first, changes of spelling last."""
     if not corpus.modified:
         return []
     lexicon = _lexicon(corpus, lexicons) if settings.tags or settings.terms else Lexicon({})
     steps = [
-        Step(settings.numbers, other_numbers),
-        Step(settings.placeholders, with_copy_symbols),
-        Step(settings.names, with_names_copied),
-        Step(settings.final_punctuation, without_final_punctuation),
-        Step(settings.tags, partial(with_tags, lexicon=lexicon), longer=True),
-        Step(settings.terms, partial(with_term_hint, lexicon=lexicon), longer=True),
-        Step(settings.upper_case, upper_case, longer=True),
-        Step(settings.title_case, title_case, longer=True),
-        Step(settings.accents, without_accents, longer=True),
-        Step(settings.typos, with_typos, longer=True),
+        ModifierStep(settings.numbers, other_numbers),
+        ModifierStep(settings.placeholders, with_copy_symbols),
+        ModifierStep(settings.names, with_names_copied),
+        ModifierStep(settings.final_punctuation, without_final_punctuation),
+        ModifierStep(settings.tags, partial(with_tags, lexicon=lexicon), whole_batch=True),
+        ModifierStep(settings.terms, partial(with_term_hint, lexicon=lexicon), whole_batch=True),
+        ModifierStep(settings.upper_case, upper_case, whole_batch=True),
+        ModifierStep(settings.title_case, title_case, whole_batch=True),
+        ModifierStep(settings.accents, without_accents, whole_batch=True),
+        ModifierStep(settings.typos, with_typos, whole_batch=True),
     ]
     return [step for step in steps if step.share]
 
 
 def _lexicon(corpus: CorpusSettings, known: dict[tuple[str | None, ...], Lexicon]) -> Lexicon:
-    """Return the lexicon of a corpus, an empty one where it has none; one file is read once for each direction."""
+    """Return the lexicon of a corpus, or an empty one; `known` has those already read, by file and languages."""
     if corpus.lexicon is None:
         return Lexicon({})
     key = corpus.lexicon, corpus.source_language, corpus.target_language
