@@ -12,11 +12,11 @@ from typing import Any
 
 import httpx
 
-from manyheads.decoding.translator import Translation
 from manyheads.serving.directions import Direction, Directions
 from manyheads.serving.options import ServerOptions
 from manyheads.serving.server import address, listen, make_server
 from manyheads.serving.service import Service
+from manyheads.serving.worker import Worker
 
 PATIENCE = 60
 
@@ -46,7 +46,7 @@ class Running:
 @contextmanager
 def serving(runs: list[Path | str], **options: Any) -> Iterator[Running]:
     """Serve runs until the end of the block."""
-    directions = Directions([direction for run in runs for direction in Direction.all_of(str(run))])
+    directions = Directions([direction for run in runs for direction in Direction.from_argument(str(run))])
     server = make_server(directions, ServerOptions(port=0, **options))
     listening = listen("127.0.0.1", 0)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
@@ -64,28 +64,17 @@ def serving(runs: list[Path | str], **options: Any) -> Iterator[Running]:
 
 
 @contextmanager
-def held(running: Running) -> Iterator[threading.Event]:
-    """Hold the model of en → de up until the end of the block."""
-    # A server with a short limit may refuse until its model is loaded.
+def held(running: Running) -> Iterator[Worker]:
+    """Hold the model of the first direction, so that it translates nothing until the end of the block."""
+    # A server with a short limit may answer with an error until its model is loaded.
     wait_until(lambda: running.translate("1 May 2020").status_code == 200)
-    worker = next(iter(running.service._workers.values()))
-    busy, may_go_on, work = threading.Event(), threading.Event(), worker._batcher._work
-
-    def hold(sentences: list[str], candidates: int) -> list[Translation]:
-        busy.set()
-        assert may_go_on.wait(PATIENCE)
-        return work(sentences, candidates)
-
-    worker._batcher._work = hold
-    try:
-        yield busy
-    finally:
-        may_go_on.set()
-        worker._batcher._work = work
+    worker = running.service.worker(next(iter(running.service.directions)))
+    with worker.model.lock:
+        yield worker
 
 
 def wait_until(happened: Callable[[], bool]) -> None:
-    """Wait until something is so; it is a failure if that takes for ever."""
+    """Wait until a condition is true, and fail if that takes too long."""
     deadline = time.monotonic() + PATIENCE
     while not happened():
         assert time.monotonic() < deadline, "waited too long"

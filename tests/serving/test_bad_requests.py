@@ -1,4 +1,4 @@
-"""What nobody should send is refused clearly, and the server stays well."""
+"""Malformed requests get a clear error, and the server keeps working."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_odd_characters_are_translated_somehow(server, text):
 
 
 @pytest.mark.parametrize("sent", ["POST /translate HTTP/1.1\r\n", "half a body", "a whole body"])
-def test_a_client_that_hangs_up_harms_nobody(server, sent):
+def test_a_client_that_disconnects_does_no_harm(server, sent):
     body = json.dumps(GOOD)
     head = (
         f"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
@@ -105,7 +105,7 @@ def test_a_client_that_hangs_up_harms_nobody(server, sent):
     assert server.is_healthy()
 
 
-def test_what_is_no_http_at_all_is_refused(server):
+def test_bytes_that_are_not_http_get_an_error(server):
     place = urlsplit(server.url)
     with socket.create_connection((place.hostname, place.port)) as connection:
         connection.settimeout(60)

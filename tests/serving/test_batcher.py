@@ -1,4 +1,4 @@
-"""Many clients, one model: sentences are put together, and everybody gets their own back."""
+"""Sentences of several clients are batched for one model, and each client gets its own results."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pytest
 
 from manyheads.decoding.translator import Candidate, Translation
 from manyheads.errors import ManyheadsError
+from manyheads.serving.api_errors import ApiError
 from manyheads.serving.batcher import Batcher
-from manyheads.serving.refusals import Refusal
 
 
 class Model:
-    """Stands in for a model: answers in capitals, remembers its batches, and can be held up."""
+    """A fake model: it answers in capitals, records its batches, and can be blocked."""
 
     def __init__(self) -> None:
         self.batches: list[list[str]] = []
@@ -33,7 +33,7 @@ class Model:
 
 
 def batcher(model: Model, **changes) -> Batcher:
-    return Batcher(model, **{"most": 8, "seconds": 0.01, "queue_limit": 20, **changes})
+    return Batcher(model, **{"batch_size": 8, "wait_seconds": 0.01, "queue_limit": 20, **changes})
 
 
 async def texts(one: Batcher, *sentences: str, candidates: int = 1) -> list[str]:
@@ -49,7 +49,7 @@ async def until(happened) -> None:
 def test_clients_that_come_together_share_a_batch_and_get_their_own():
     async def scene():
         model = Model()
-        one = batcher(model, seconds=30)  # only a full batch ends the waiting
+        one = batcher(model, wait_seconds=30)  # only a full batch ends the waiting
         answers = await asyncio.gather(texts(one, "a", "b", "c"), texts(one, "d"), texts(one, "e", "f", "g", "h"))
         await one.close()
         return model, answers
@@ -70,7 +70,7 @@ def test_a_lone_sentence_does_not_wait_for_a_full_batch():
 def test_no_batch_is_larger_than_allowed_and_none_mixes_numbers_of_candidates():
     async def scene():
         model = Model()
-        one = batcher(model, most=3)
+        one = batcher(model, batch_size=3)
         await asyncio.gather(texts(one, *"abcd"), texts(one, *"xyz", candidates=2), texts(one, *"efgh"))
         await one.close()
         return model
@@ -95,7 +95,7 @@ def test_others_come_in_between_the_batches_of_a_long_text():
     async def scene():
         model = Model()
         model.may_go_on.clear()
-        one = batcher(model, most=2)
+        one = batcher(model, batch_size=2)
         long = asyncio.create_task(texts(one, *"abcdefgh"))
         await until(model.busy.is_set)
         short = asyncio.create_task(texts(one, "x"))
@@ -108,40 +108,40 @@ def test_others_come_in_between_the_batches_of_a_long_text():
     assert "x" in batches[1]
 
 
-def test_a_full_queue_refuses_with_a_time_to_come_back():
+def test_a_full_queue_is_an_error_with_retry_after():
     async def scene():
         model = Model()
         model.may_go_on.clear()
-        one = batcher(model, most=1)
+        one = batcher(model, batch_size=1)
         begun = asyncio.create_task(texts(one, "a"))
         await until(model.busy.is_set)
         waiting = asyncio.create_task(texts(one, *["b"] * 20))
         await until(lambda: one.length == 20)
-        with pytest.raises(Refusal) as refused:
+        with pytest.raises(ApiError) as caught:
             await texts(one, "c")
         model.may_go_on.set()
-        return refused.value, await begun, await waiting
+        return caught.value, await begun, await waiting
 
-    refusal, begun, waiting = asyncio.run(scene())
-    assert refusal.status == 503
-    assert refusal.retry_after is not None and refusal.retry_after >= 1
+    error, begun, waiting = asyncio.run(scene())
+    assert error.status == 503
+    assert error.retry_after is not None and error.retry_after >= 1
     assert (begun, waiting) == (["A"], ["B"] * 20)
 
 
-def test_more_sentences_than_the_queue_holds_are_refused_for_good():
+def test_more_sentences_than_the_queue_holds_are_an_error_of_the_request():
     async def scene():
         await texts(batcher(Model()), *["a"] * 21)
 
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(ApiError) as caught:
         asyncio.run(scene())
-    assert refused.value.status == 400
+    assert caught.value.status == 400
 
 
-def test_who_has_gone_is_not_translated_for():
+def test_sentences_of_a_cancelled_request_are_not_translated():
     async def scene():
         model = Model()
         model.may_go_on.clear()
-        one = batcher(model, most=1)
+        one = batcher(model, batch_size=1)
         first = asyncio.create_task(texts(one, "a"))
         await until(model.busy.is_set)
         second = asyncio.create_task(texts(one, "b", "c"))
@@ -157,16 +157,16 @@ def test_who_has_gone_is_not_translated_for():
     assert asyncio.run(scene()) == [["a"], ["d"]]
 
 
-def test_closing_finishes_what_waits_and_takes_nothing_new():
+def test_closing_translates_what_waits_and_accepts_nothing_new():
     async def scene():
         model = Model()
         model.may_go_on.clear()
-        one = batcher(model, most=1)
+        one = batcher(model, batch_size=1)
         begun = asyncio.create_task(texts(one, "a", "b"))
         await until(model.busy.is_set)
         closing = asyncio.create_task(one.close())
         await asyncio.sleep(0)
-        with pytest.raises(Refusal):
+        with pytest.raises(ApiError):
             await texts(one, "c")
         model.may_go_on.set()
         await closing

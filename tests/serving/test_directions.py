@@ -1,4 +1,4 @@
-"""Which run goes from where to where, and what the languages are called."""
+"""The directions of runs, and the names of languages."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ def test_languages_have_english_names():
 
 def test_languages_may_be_named_with_the_run(runs, monkeypatch):
     monkeypatch.chdir(runs["there"].parent)
-    assert Direction.all_of("zh-Hans-pt-BR=there")[0] == Direction("zh-Hans", "pt-BR", Direction.all_of("there")[0].run)
-    assert str(Direction.all_of("there")[0]) == "en-de"
+    assert Direction.from_argument("zh-Hans-pt-BR=there")[0] == Direction(
+        "zh-Hans", "pt-BR", Direction.from_argument("there")[0].run
+    )
+    assert str(Direction.from_argument("there")[0]) == "en-de"
 
 
 def test_a_run_of_several_languages_is_served_in_all_directions(tmp_path):
@@ -64,7 +66,7 @@ def test_a_detected_language_without_a_direction_is_refused(several):
     assert "likelyLanguages" not in into  # there is nothing to choose from
 
 
-def test_who_names_the_source_is_believed(several):
+def test_a_named_source_is_not_checked(several):
     assert several.translate(FRENCH, source="en", target="de").status_code == 200
 
 
@@ -86,16 +88,16 @@ def test_a_language_that_cannot_be_detected_is_taken_where_it_is_the_only_one(ru
         assert answer["detectedLanguage"] == {"language": "mul", "confidence": 0.0}
 
 
-def test_the_proposed_pair_is_served(runs, several):
+def test_the_default_pair_is_served(runs, several):
     for directions, pair in ((["en-de", "fr-zh"], ("en", "de")), (["de-en", "en-fr", "fr-en"], ("de", "en"))):
-        named = [Direction.all_of(f"{one}={runs['there']}")[0] for one in directions]
-        assert Directions(named).proposed == pair
-    proposed = several.get("/frontend/settings").json()["language"]
-    assert (proposed["source"]["code"], proposed["target"]["code"]) == ("fr", "en")
+        named = [Direction.from_argument(f"{one}={runs['there']}")[0] for one in directions]
+        assert Directions(named).default_pair == pair
+    default_pair = several.get("/frontend/settings").json()["language"]
+    assert (default_pair["source"]["code"], default_pair["target"]["code"]) == ("fr", "en")
 
 
 def test_one_direction_of_several_can_be_served_alone(tmp_path):
     run = make_multilingual_run(tmp_path / "run").path
-    assert Direction.all_of(f"en-fr={run}") == [Direction("en", "fr", run, to="fr")]
+    assert Direction.from_argument(f"en-fr={run}") == [Direction("en", "fr", run, to="fr")]
     with pytest.raises(ManyheadsError, match="does not translate from de into fr"):
-        Direction.all_of(f"de-fr={run}")
+        Direction.from_argument(f"de-fr={run}")

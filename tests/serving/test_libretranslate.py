@@ -129,7 +129,7 @@ GOOD = {"q": "1 May 2020", "source": "en", "target": "de"}
         ({"source": ["en"]}, "Invalid request: source parameter is not a text"),
     ],
 )
-def test_a_wrong_request_is_told_what_is_wrong_with_it(server, change, message):
+def test_the_error_of_a_wrong_request_is_that_of_libretranslate(server, change, message):
     answer = server.post("/translate", json=GOOD | change)
     assert (answer.status_code, answer.json()) == (400, {"error": message})
 

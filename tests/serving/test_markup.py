@@ -29,7 +29,7 @@ ANYTHING = st.text(alphabet="<>/!-?&;=\"'ab# \n", max_size=60)
 
 
 def translated(markup: str, change=lambda sentence: sentence) -> str:
-    document = Markup(markup).taken_apart(split_sentences)
+    document = Markup(markup).split(split_sentences)
     return document.fill([change(sentence) for sentence in document.sentences])
 
 
@@ -104,9 +104,9 @@ def test_tags_around_a_sentence_that_follows_a_short_word_stay_around_it():
 
 
 def test_spaces_between_sentences_follow_the_language_and_tags_stay_with_theirs():
-    document = Markup("<p>猫坐。<i>它叫。</i></p>").taken_apart(split_sentences)
+    document = Markup("<p>猫坐。<i>它叫。</i></p>").split(split_sentences)
     assert document.fill(["It sat.", "It purred."], "en") == "<p>It sat. <i>It purred.</i></p>"
-    document = Markup("<p><b>It sat.</b>\n It <i>purred.</i></p>").taken_apart(split_sentences)
+    document = Markup("<p><b>It sat.</b>\n It <i>purred.</i></p>").split(split_sentences)
     assert document.fill(["猫坐。", "它叫。"], "zh") == "<p><b>猫坐。</b>它<i>叫。</i></p>"
 
 

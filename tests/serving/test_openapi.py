@@ -1,4 +1,4 @@
-"""Schemathesis asks for everything that /openapi.json allows, and for much that it does not."""
+"""Schemathesis sends requests that /openapi.json allows, and many that it does not."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ UNDESCRIBED = (
 
 
 def check(case) -> None:
-    """Ask; the answer must be one that is described, 5xx only as 503 with a time to come back."""
+    """Send a request; its response must be described, and a 5xx must be a 503 with Retry-After."""
     answer = case.call()
     excluded = []
     if answer.status_code == 503:

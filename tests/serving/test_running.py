@@ -14,9 +14,9 @@ import httpx
 import pytest
 
 from manyheads.errors import ManyheadsError
-from manyheads.serving.logs import JsonLines
+from manyheads.serving.logs import JsonFormatter
 from manyheads.serving.options import ServerOptions, build_options, options_table, variable
-from served import PATIENCE, held, serving
+from served import PATIENCE, held, serving, wait_until
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "serving.md"
 SECRET = "1 May 2020 unmistakable"
@@ -39,7 +39,7 @@ def log_lines(said: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in said.splitlines() if line.startswith("{")]
 
 
-def test_the_command_serves_logs_without_texts_and_stops_when_told(background, runs):
+def test_the_command_serves_logs_without_texts_and_stops_on_a_signal(background, runs):
     command, url = started(background, runs["there"])
     assert ask(url).status_code == 200
     assert ask(url, source="unmistakable").status_code == 400
@@ -55,7 +55,7 @@ def test_the_command_serves_logs_without_texts_and_stops_when_told(background, r
     assert requests[0]["direction"] == "en-de"
 
 
-def test_texts_are_logged_where_that_was_asked_for(background, runs):
+def test_texts_are_logged_with_the_option(background, runs):
     command, url = started(background, runs["there"], "--log-texts")
     translation = ask(url).json()["translatedText"]
     ended = command.end(signal.SIGINT)
@@ -73,7 +73,7 @@ def test_every_option_is_an_environment_variable(background, runs, monkeypatch):
     assert command.end(signal.SIGTERM).code == 0
 
 
-def test_serving_needs_no_torch_before_somebody_looks_inside(background, runs):
+def test_torch_is_not_loaded_before_the_first_inspection(background, runs):
     command, url = started(background, runs["there"])
     assert ask(url).status_code == 200
     loaded = Path(f"/proc/{command.process.pid}/maps")
@@ -98,9 +98,9 @@ def test_the_page_has_the_table_of_options():
 
 def test_stopping_finishes_what_was_begun(runs, translator):
     with serving([runs["there"]]) as server, ThreadPoolExecutor(1) as clients:
-        with held(server) as busy:
+        with held(server):
             begun = clients.submit(server.translate, "1 May 2020")
-            assert busy.wait(PATIENCE)
+            wait_until(lambda: server.service.admission.active == 1)
             server.stop()
             with pytest.raises(httpx.TransportError):
                 while True:  # until it takes nothing new
@@ -117,14 +117,14 @@ def test_stopping_finishes_what_was_begun(runs, translator):
         ({"request_seconds": -1}, ("--request-seconds",)),
     ],
 )
-def test_an_impossible_option_is_told(change, words):
+def test_an_impossible_option_is_an_error(change, words):
     with pytest.raises(ManyheadsError) as error:
         build_options(change)
     for word in words:
         assert word in str(error.value)
 
 
-def test_what_cannot_be_served_is_told_at_once(command, runs, tmp_path):
+def test_runs_that_cannot_be_served_are_errors_at_once(command, runs, tmp_path):
     nameless = tmp_path / "nameless"
     shutil.copytree(runs["there"], nameless)
     recipe = (nameless / "recipe.yaml").read_text(encoding="utf-8")
@@ -137,7 +137,7 @@ def test_what_cannot_be_served_is_told_at_once(command, runs, tmp_path):
     command("serve", runs["there"], "--api-keys", tmp_path / "none").refuses("the keys cannot be read")
 
 
-def test_a_port_that_is_taken_is_told(command, runs):
+def test_a_port_in_use_is_an_error(command, runs):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         command("serve", runs["there"], "--port", taken.getsockname()[1]).refuses("cannot listen there")
 
@@ -155,7 +155,7 @@ def test_an_unexpected_error_is_logged_without_its_message():
         raise KeyError(SECRET)
     except KeyError:
         record = logging.LogRecord("x", logging.ERROR, "x.py", 1, "broken", (), sys.exc_info())
-    line = JsonLines().format(record)
+    line = JsonFormatter().format(record)
     assert SECRET not in line
     assert json.loads(line)["error"] == "KeyError"
     assert "test_running.py" in line

@@ -1,4 +1,26 @@
-"""The HTTP server: LibreTranslate's API, looking inside, and the page, for several runs at once.
+"""The HTTP server: LibreTranslate's API, inspection, and the web page, for one or more runs.
+
+| file | what it is |
+|---|---|
+| `options` | all options of the server |
+| `server` | the application on a port: listening, signals, shutdown |
+| `app` | the application: all endpoints, and errors as JSON |
+| `translation_routes` | LibreTranslate's endpoints |
+| `inspection_routes` | the endpoints for attention, decoding steps, the beam and positions |
+| `pages` | the web page, the list of endpoints, health and metrics |
+| `schemas` | the descriptions of requests and responses in /openapi.json |
+| `service` | the parts of a running server, and its operations without HTTP |
+| `directions` | the pairs of languages that are served, and the run of each |
+| `worker` | the translation and inspection of one direction |
+| `batcher` | batches of sentences from several clients |
+| `documents` | plain texts, and the interface of a text with sentences |
+| `markup` | HTML as sentences and back |
+| `admission` | limits on requests, and API keys |
+| `bodies` | the fields of a request, from JSON or a form |
+| `api_errors` | errors that become responses |
+| `request_log` | timing, counting and logging of requests |
+| `logs` | the log as JSON lines |
+| `metrics` | metrics for Prometheus |
 
 Everything but `options` needs the extra `serve` (FastAPI, uvicorn), so nothing is imported here.
 """

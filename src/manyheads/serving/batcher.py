@@ -1,8 +1,8 @@
-"""Sentences of many clients, translated together.
+"""Translates sentences of several clients together in batches.
 
-A sentence waits a few milliseconds for others; while the model is busy they gather by themselves. One thread works for
-each model, so a model never has two batches at once, and answers go back to whoever asked. A long text comes batch by
-batch, each behind what others have asked for meanwhile.
+A sentence waits a few milliseconds for others to fill its batch; while the model is busy, further sentences queue up.
+Each model has one thread, so it never computes two batches at once. A long text is queued one batch at a time, so that
+sentences of other clients are translated in between.
 """
 
 from __future__ import annotations
@@ -15,151 +15,156 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from manyheads.decoding.translator import Translation
-from manyheads.serving.refusals import overloaded, too_long
+from manyheads.serving.api_errors import overloaded, too_large
 
-Work = Callable[[list[str], int], list[Translation]]  # sentences, and how many candidates of each
+TranslateBatch = Callable[[list[str], int], list[Translation]]
+"""Called with the sentences of a batch and the number of candidates for each."""
 
 
 @dataclass(frozen=True)
-class Waiting:
-    """A sentence that waits, and who waits for it."""
+class QueuedSentence:
+    """A sentence in the queue, and the future of its translation."""
 
     sentence: str
     candidates: int
-    answer: asyncio.Future[Translation]
+    result: asyncio.Future[Translation]
     since: float = field(default_factory=time.monotonic)
 
 
 class Batcher:
-    """Collects sentences and hands them to the model in batches, oldest first."""
+    """Queues sentences and translates them in batches, oldest first."""
 
     def __init__(
         self,
-        work: Work,
+        translate_batch: TranslateBatch,
         *,
-        most: int,
-        seconds: float,
+        batch_size: int,
+        wait_seconds: float,
         queue_limit: int,
         observe: Callable[[int, float], None] = lambda sentences, seconds: None,
     ) -> None:
-        self._work = work
-        self._most = most
-        self._seconds = seconds
+        """`observe` is called after each batch with its number of sentences and its time in seconds."""
+        self._translate_batch = translate_batch
+        self._batch_size = batch_size
+        self._wait_seconds = wait_seconds
         self._queue_limit = queue_limit
         self._observe = observe
-        self._waiting: deque[Waiting] = deque()
-        self._later = 0  # sentences of long texts that are accepted, but not in the queue yet
-        self._arrived = asyncio.Event()
+        self._queue: deque[QueuedSentence] = deque()
+        self._not_queued = 0  # sentences of long texts that are accepted, but not in the queue yet
+        self._wake = asyncio.Event()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="translating")
-        self._loop: asyncio.Task[None] | None = None
+        self._task: asyncio.Task[None] | None = None
         self._closing = False
-        self._pace = 0.01  # seconds for one sentence, lately
+        self._seconds_per_sentence = 0.01  # a moving average
 
     @property
     def length(self) -> int:
-        """How many sentences wait."""
-        return len(self._waiting) + self._later
+        """The number of waiting sentences."""
+        return len(self._queue) + self._not_queued
 
     async def translate(self, sentences: Sequence[str], *, candidates: int = 1) -> list[Translation]:
-        """Return what becomes of sentences, in their order; refuse when too many are waiting."""
-        self._admit(len(sentences))
-        later = len(sentences)
-        self._later += later
-        found: list[Translation] = []
+        """Return the translations of sentences in order; raise an error if too many sentences are waiting."""
+        self._check_capacity(len(sentences))
+        not_queued = len(sentences)
+        self._not_queued += not_queued
+        translations: list[Translation] = []
         try:
-            for start in range(0, len(sentences), self._most):
-                portion = sentences[start : start + self._most]
-                later -= len(portion)
-                self._later -= len(portion)
-                found += await self._translate_portion(portion, candidates)
-            return found
+            for start in range(0, len(sentences), self._batch_size):
+                batch = sentences[start : start + self._batch_size]
+                not_queued -= len(batch)
+                self._not_queued -= len(batch)
+                translations += await self._queue_and_wait(batch, candidates)
+            return translations
         finally:
-            self._later -= later
-            self._arrived.set()
+            self._not_queued -= not_queued
+            self._wake.set()
 
-    async def _translate_portion(self, sentences: Sequence[str], candidates: int) -> list[Translation]:
-        """Return what becomes of sentences that fit into a batch."""
-        running = asyncio.get_running_loop()
-        mine = [Waiting(one, candidates, running.create_future()) for one in sentences]
-        self._waiting.extend(mine)
-        self._arrived.set()
-        if self._loop is None or self._loop.done():
-            self._loop = asyncio.create_task(self._serve())
-        return await asyncio.gather(*(one.answer for one in mine))  # cancelled, it cancels what still waits
+    async def _queue_and_wait(self, sentences: Sequence[str], candidates: int) -> list[Translation]:
+        """Queue sentences that fit into one batch, and return their translations."""
+        loop = asyncio.get_running_loop()
+        queued = [QueuedSentence(sentence, candidates, loop.create_future()) for sentence in sentences]
+        self._queue.extend(queued)
+        self._wake.set()
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._run())
+        return await asyncio.gather(*(item.result for item in queued))  # cancelling it cancels the futures in the queue
 
-    def _admit(self, count: int) -> None:
-        """Refuse what would make the queue too long."""
+    def _check_capacity(self, count: int) -> None:
+        """Raise an error if this number of sentences would make the queue too long."""
         if count > self._queue_limit:
-            raise too_long(count, self._queue_limit, of="sentences")
+            raise too_large(count, self._queue_limit, of="sentences")
         if self._closing:
             raise overloaded("the server is stopping")
         if self.length + count > self._queue_limit:
-            seconds = min(60, max(1, round(self.length * self._pace)))
+            seconds = min(60, max(1, round(self.length * self._seconds_per_sentence)))
             raise overloaded("too many sentences are waiting", retry_after=seconds)
 
     async def close(self) -> None:
-        """Finish what was begun and take nothing new."""
+        """Translate what is queued, and accept nothing more."""
         self._closing = True
-        self._arrived.set()
-        if self._loop is not None:
-            await self._loop
+        self._wake.set()
+        if self._task is not None:
+            await self._task
         self._thread.shutdown()
 
-    async def _serve(self) -> None:
-        """Translate batch after batch until the queue is closed and empty."""
-        running = asyncio.get_running_loop()
+    async def _run(self) -> None:
+        """Translate batches until the batcher is closed and the queue is empty."""
+        loop = asyncio.get_running_loop()
         while not self._closing or self.length:
-            if not self._waiting:
-                self._arrived.clear()
-                await self._arrived.wait()
+            if not self._queue:
+                self._wake.clear()
+                await self._wake.wait()
                 continue
-            await self._gather()
-            if batch := self._take():
+            await self._wait_for_batch()
+            if batch := self._next_batch():
                 began = time.monotonic()
-                answers = await running.run_in_executor(self._thread, self._answers, batch)
-                self._deliver(batch, answers)
-                self._remember(len(batch), time.monotonic() - began)
+                results = await loop.run_in_executor(self._thread, self._results, batch)
+                self._deliver(batch, results)
+                self._record_time(len(batch), time.monotonic() - began)
 
-    async def _gather(self) -> None:
+    async def _wait_for_batch(self) -> None:
         """Wait until the batch is full, or its oldest sentence has waited long enough."""
-        deadline = self._waiting[0].since + self._seconds
-        while self.length < self._most and not self._closing and (left := deadline - time.monotonic()) > 0:
-            self._arrived.clear()
+        deadline = self._queue[0].since + self._wait_seconds
+        while self.length < self._batch_size and not self._closing and (left := deadline - time.monotonic()) > 0:
+            self._wake.clear()
             try:
-                await asyncio.wait_for(self._arrived.wait(), left)
+                await asyncio.wait_for(self._wake.wait(), left)
             except TimeoutError:
                 return
 
-    def _take(self) -> list[Waiting]:
-        """Take the oldest sentences that want as many candidates as the oldest of all; pass over who has gone."""
-        batch: list[Waiting] = []
-        others: list[Waiting] = []
-        while self._waiting and len(batch) < self._most:
-            one = self._waiting.popleft()
-            if not one.answer.done():
-                (batch if not batch or one.candidates == batch[0].candidates else others).append(one)
-        self._waiting.extendleft(reversed(others))
+    def _next_batch(self) -> list[QueuedSentence]:
+        """Remove the next batch from the queue: the oldest sentences with the same number of candidates as the oldest.
+
+        Sentences whose client has disconnected are dropped.
+        """
+        batch: list[QueuedSentence] = []
+        others: list[QueuedSentence] = []
+        while self._queue and len(batch) < self._batch_size:
+            item = self._queue.popleft()
+            if not item.result.done():
+                (batch if not batch or item.candidates == batch[0].candidates else others).append(item)
+        self._queue.extendleft(reversed(others))
         return batch
 
-    def _answers(self, batch: list[Waiting]) -> list[Translation | Exception]:
-        """Translate a batch (in the thread); where it fails, each sentence alone, so that one does not spoil others."""
+    def _results(self, batch: list[QueuedSentence]) -> list[Translation | Exception]:
+        """Translate a batch (in the thread). If it fails, translate each sentence alone, so that only one fails."""
         try:
-            return list(self._work([one.sentence for one in batch], batch[0].candidates))
+            return list(self._translate_batch([item.sentence for item in batch], batch[0].candidates))
         except Exception as error:
-            return [error] if len(batch) == 1 else [self._answers([one])[0] for one in batch]
+            return [error] if len(batch) == 1 else [self._results([item])[0] for item in batch]
 
     @staticmethod
-    def _deliver(batch: list[Waiting], answers: list[Translation | Exception]) -> None:
-        """Give everybody still waiting what became of their sentence."""
-        for one, answer in zip(batch, answers, strict=True):
-            if one.answer.done():
+    def _deliver(batch: list[QueuedSentence], results: list[Translation | Exception]) -> None:
+        """Set the results of all futures that are not cancelled."""
+        for item, result in zip(batch, results, strict=True):
+            if item.result.done():
                 continue
-            if isinstance(answer, Exception):
-                one.answer.set_exception(answer)
+            if isinstance(result, Exception):
+                item.result.set_exception(result)
             else:
-                one.answer.set_result(answer)
+                item.result.set_result(result)
 
-    def _remember(self, sentences: int, seconds: float) -> None:
-        """Keep the pace, and tell it."""
-        self._pace = 0.8 * self._pace + 0.2 * seconds / sentences
+    def _record_time(self, sentences: int, seconds: float) -> None:
+        """Update the average time per sentence, and report the batch."""
+        self._seconds_per_sentence = 0.8 * self._seconds_per_sentence + 0.2 * seconds / sentences
         self._observe(sentences, seconds)

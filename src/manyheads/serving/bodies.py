@@ -1,4 +1,4 @@
-"""What a request says: a JSON object, or a form (URL-encoded or multipart), as LibreTranslate's clients send them."""
+"""The fields of a request: a JSON object, or a form (URL-encoded or multipart), as LibreTranslate accepts them."""
 
 from __future__ import annotations
 
@@ -13,41 +13,42 @@ from pydantic_core import from_json
 from starlette.datastructures import FormData
 from starlette.formparsers import MultiPartException, MultiPartParser
 
-from manyheads.serving.refusals import Disconnected, Refusal, missing, not_a
+from manyheads.serving.api_errors import ApiError, ClientDisconnectedError, missing_field, wrong_type
 
-FORM_FIELDS = 100  # nobody needs more
-DRAINED = 32_000_000  # bytes of a body that is too long are still read, so that the client hears why it was refused
+MOST_FIELDS = 100  # in a form; no client needs more
+# Bytes that are read of a body that is too long. Clients that are still sending would not receive the error response.
+MOST_DRAINED = 32_000_000
 
 
 @dataclass(frozen=True)
 class Fields:
-    """The fields of a request, from its body or (for a form) from its address."""
+    """The fields of a request, from its body or (for a form) from its query string."""
 
     values: Mapping[str, Any]
     is_form: bool
 
     def text(self, name: str) -> str:
-        """Return a field that must be there."""
+        """Return a required text."""
         value = self.values.get(name)
         if value is None or value == "":
-            raise missing(name)
+            raise missing_field(name)
         if not isinstance(value, str):
-            raise not_a(name, "a text")
-        return self._lines(value)
+            raise wrong_type(name, "a text")
+        return self._with_newlines(value)
 
     def texts(self, name: str) -> str | list[str]:
-        """Return a field that must be there, a text or a list of texts."""
+        """Return a required text or list of texts."""
         value = self.values.get(name)
         if not isinstance(value, list):
             return self.text(name)
         if not value:
-            raise missing(name)
-        if not all(isinstance(one, str) for one in value):
-            raise not_a(name, "a text or a list of texts")
+            raise missing_field(name)
+        if not all(isinstance(text, str) for text in value):
+            raise wrong_type(name, "a text or a list of texts")
         return value
 
     def number(self, name: str, default: int) -> int:
-        """Return a whole number, or a default."""
+        """Return an optional whole number."""
         value = self.values.get(name)
         if value is None:
             return default
@@ -57,29 +58,29 @@ class Fields:
             return int(value)
         if isinstance(value, str) and len(value) < 10 and value.removeprefix("-").isdecimal():
             return int(value)
-        raise not_a(name, "a number")
+        raise wrong_type(name, "a number")
 
-    def choice(self, name: str, default: str) -> str:
-        """Return a word, or a default."""
+    def optional_text(self, name: str, default: str) -> str:
+        """Return an optional text."""
         value = self.values.get(name)
         if value is None:
             return default
         if not isinstance(value, str):
-            raise not_a(name, "a text")
+            raise wrong_type(name, "a text")
         return value
 
-    def _lines(self, text: str) -> str:
-        """A browser sends the lines of a form with carriage returns, which nobody typed."""
+    def _with_newlines(self, text: str) -> str:
+        """Return a text with newlines instead of the carriage returns that browsers add to the lines of a form."""
         return text.replace("\r\n", "\n").replace("\r", "\n") if self.is_form else text
 
 
 async def read_fields(request: Request, *, limit: int, seconds: float) -> Fields:
-    """Read a request's body and take its fields out."""
+    """Read the body of a request and return its fields."""
     try:
         async with asyncio.timeout(seconds):
             body = await _read_body(request, limit)
     except TimeoutError:
-        raise Refusal(408, "Invalid request: the body did not arrive in time") from None
+        raise ApiError(408, "Invalid request: the body did not arrive in time") from None
     kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if kind == "application/json" or kind.endswith("+json"):
         return Fields(_json_fields(body), is_form=False)
@@ -94,12 +95,12 @@ async def read_fields(request: Request, *, limit: int, seconds: float) -> Fields
 
 
 async def _read_body(request: Request, limit: int) -> bytes:
-    """Return the body; one that is too long is read to its end (within reason), but not kept."""
+    """Return the body; one that is too long is read to its end (up to `MOST_DRAINED`), but not kept."""
     chunks, size = [], 0
-    while size <= DRAINED:
+    while size <= MOST_DRAINED:
         message = await request.receive()
         if message["type"] == "http.disconnect":
-            raise Disconnected
+            raise ClientDisconnectedError
         chunk = message.get("body", b"")
         size += len(chunk)
         if size <= limit:
@@ -107,49 +108,49 @@ async def _read_body(request: Request, limit: int) -> bytes:
         if not message.get("more_body", False):
             break
     if size > limit:
-        raise Refusal(413, f"Invalid request: the body exceeds the limit of {limit} bytes")
+        raise ApiError(413, f"Invalid request: the body exceeds the limit of {limit} bytes")
     return b"".join(chunks)
 
 
 def _json_fields(body: bytes) -> dict[str, Any]:
-    """Read a JSON object; broken UTF-8, broken JSON and absurdly nested JSON are refused alike."""
+    """Parse a JSON object; invalid UTF-8, invalid JSON and too deeply nested JSON give the same error."""
     try:
         values = from_json(body)
     except ValueError:
-        raise Refusal(400, "Invalid request: the body is not valid JSON") from None
+        raise ApiError(400, "Invalid request: the body is not valid JSON") from None
     if not isinstance(values, dict):
-        raise Refusal(400, "Invalid JSON format")
+        raise ApiError(400, "Invalid JSON format")
     return values
 
 
 def _form_fields(body: bytes) -> dict[str, str]:
-    """Read a URL-encoded form; of a field given twice the first counts."""
+    """Parse a URL-encoded form; of a repeated field, the first value is used."""
     try:
-        pairs = parse_qsl(body.decode("utf-8"), keep_blank_values=True, errors="strict", max_num_fields=FORM_FIELDS)
+        pairs = parse_qsl(body.decode("utf-8"), keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS)
     except ValueError:
-        raise Refusal(400, "Invalid request: the body is not a valid form in UTF-8") from None
+        raise ApiError(400, "Invalid request: the body is not a valid form in UTF-8") from None
     return dict(reversed(pairs))
 
 
 async def _multipart_fields(request: Request, body: bytes) -> dict[str, str]:
-    """Read a multipart form; files in it are passed over."""
+    """Parse a multipart form; files are ignored."""
 
     async def stream() -> AsyncGenerator[bytes, None]:
         yield body
 
     try:
         parser = MultiPartParser(
-            request.headers, stream(), max_files=0, max_fields=FORM_FIELDS, max_part_size=len(body) + 1
+            request.headers, stream(), max_files=0, max_fields=MOST_FIELDS, max_part_size=len(body) + 1
         )
         form: FormData = await parser.parse()
     except (MultiPartException, ValueError, KeyError, AttributeError, TypeError):
-        raise Refusal(400, "Invalid request: the body is not a valid multipart form") from None
+        raise ApiError(400, "Invalid request: the body is not a valid multipart form") from None
     return {name: value for name, value in reversed(form.multi_items()) if isinstance(value, str)}
 
 
 def _check_unicode(text: str) -> None:
-    """Refuse what cannot be written as UTF-8."""
+    """Raise an error for a text that cannot be encoded as UTF-8."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        raise Refusal(400, "Invalid request: the text is not valid Unicode") from None
+        raise ApiError(400, "Invalid request: the text is not valid Unicode") from None

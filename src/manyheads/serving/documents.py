@@ -1,4 +1,4 @@
-"""Texts as they are sent, and with their sentences found: what is between these stays as it is."""
+"""Texts of a request, and their sentences; everything between sentences is kept as it is."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ class Document(Protocol):
 
     @property
     def sentences(self) -> list[str]:
-        """The sentences in their order."""
+        """The sentences in order."""
         ...
 
     def fill(self, translations: Sequence[str], language: str | None) -> str:
-        """Return the text with a translation into a language in the place of each sentence."""
+        """Return the text with each sentence replaced by its translation into a language."""
         ...
 
 
 class Text(Protocol):
-    """A text as it was sent, plain or marked up."""
+    """A text of a request, plain or HTML."""
 
     @property
     def plain(self) -> str:
-        """What there is to read."""
+        """The text without markup."""
         ...
 
-    def taken_apart(self, outline: Callable[[str], SplitText]) -> Document:
-        """Return it with its sentences, which a function finds."""
+    def split(self, split: Callable[[str], SplitText]) -> Document:
+        """Return the text with its sentences, which a function finds."""
         ...
 
 
@@ -41,6 +41,6 @@ class PlainText:
 
     plain: str
 
-    def taken_apart(self, outline: Callable[[str], SplitText]) -> Document:
-        """Return its sentences."""
-        return outline(self.plain)
+    def split(self, split: Callable[[str], SplitText]) -> Document:
+        """Return the text with its sentences."""
+        return split(self.plain)

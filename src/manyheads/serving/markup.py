@@ -1,11 +1,11 @@
-"""HTML into sentences and back: tags stay, text is translated.
+"""HTML as sentences and back: tags are kept, text is translated.
 
-Text is translated by the block (a paragraph, a cell, a heading), so a sentence with bold words in it is one sentence.
-Tags around a whole sentence stay around it. Nothing tells where a tag within a sentence belongs in its translation, so
-it is put at the same share of the way, moved to the nearest edge of a word; order and nesting are kept. Left as they
-are, with a space on either side where there was one: comments, attributes, and whatever stands in script, style, pre,
-code, textarea, svg, math, `translate="no"` or `class="notranslate"`. Entities are read before and written again
-after translating.
+Text is translated by block (a paragraph, a cell, a heading), so a sentence with bold words in it is one sentence. Tags
+around a whole sentence stay around it. The position of a tag within a sentence is unknown in its translation. So the
+tag is put at the same fraction of the sentence, moved to the nearest word boundary; order and nesting are kept. These
+are kept unchanged, with a space on each side where there was one: comments, attributes, and the content of script,
+style, pre, code, textarea, svg, math, `translate="no"` and `class="notranslate"`. Entities are decoded before
+translation and encoded after it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from manyheads.decoding.text.sentences import SplitText
 
 
 def _names(text: str) -> frozenset[str]:
-    """Return the names in a text."""
+    """Return the set of names in a text."""
     return frozenset(text.split())
 
 
@@ -37,102 +37,102 @@ VOID = _names("area base br col embed hr img input link meta param source track 
 INLINE_UNTOUCHED = _names("code kbd samp var")
 UNTOUCHED = _names("script style pre textarea svg math template iframe noscript object") | INLINE_UNTOUCHED
 
-Kind = Literal["text", "open", "close", "atom", "block"]  # an atom is inline, and no part of the text
+Kind = Literal["text", "open", "close", "atom", "block"]  # an atom is inline, and not part of the text
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[^\w\s]")
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of the markup as it was written."""
+    """A part of the markup, unchanged."""
 
     kind: Kind
     raw: str
 
 
 class _Reader(HTMLParser):
-    """Notes where each part begins; what lies between two beginnings is the part, so that nothing is ever lost."""
+    """Records where each part begins. A part extends to the beginning of the next one, so that nothing is lost."""
 
     def __init__(self, markup: str) -> None:
         super().__init__(convert_charrefs=False)
-        self._lines = [0, *accumulate(len(line) + 1 for line in markup.split("\n"))]  # where each line begins
-        self._untouched: tuple[str, int] | None = None  # the element that is left as it is, and how deep we are in it
+        self._lines = [0, *accumulate(len(line) + 1 for line in markup.split("\n"))]  # the offset of each line
+        self._untouched: tuple[str, int] | None = None  # the current element that is kept unchanged, and its depth
         self.begins: list[tuple[int, Kind]] = []
         self.feed(markup)
         self.close()
 
-    def _note(self, kind: Kind) -> None:
-        """Note a part that begins here."""
+    def _record(self, kind: Kind) -> None:
+        """Record a part that begins at the current position."""
         line, column = self.getpos()
         self.begins.append((self._lines[line - 1] + column, "atom" if self._untouched else kind))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """An element begins."""
+        """Record a start tag."""
         if self._untouched:
             name, depth = self._untouched
             self._untouched = name, depth + (tag == name)
-            self._note("atom")
+            self._record("atom")
         elif tag not in VOID and (tag in UNTOUCHED or _is_untouched(attrs)):
-            self._note("atom" if tag in INLINE | INLINE_UNTOUCHED else "block")
+            self._record("atom" if tag in INLINE | INLINE_UNTOUCHED else "block")
             self._untouched = tag, 1
         else:
-            self._note("block" if tag not in INLINE else "atom" if tag in VOID else "open")
+            self._record("block" if tag not in INLINE else "atom" if tag in VOID else "open")
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """An element begins and ends at once, as XML writes it."""
-        self._note("atom" if tag in INLINE else "block")
+        """Record a self-closing tag, as in XML."""
+        self._record("atom" if tag in INLINE else "block")
 
     def handle_endtag(self, tag: str) -> None:
-        """An element ends."""
+        """Record an end tag."""
         if self._untouched:
             name, depth = self._untouched
-            self._note("atom")
+            self._record("atom")
             depth -= tag == name
             self._untouched = (name, depth) if depth else None
         else:
-            self._note("close" if tag in INLINE else "block")
+            self._record("close" if tag in INLINE else "block")
 
     def handle_data(self, data: str) -> None:
-        """Text."""
-        self._note("text")
+        """Record text."""
+        self._record("text")
 
     def handle_entityref(self, name: str) -> None:
-        """An entity by name, which is text."""
-        self._note("text")
+        """Record a named entity, which is text."""
+        self._record("text")
 
     def handle_charref(self, name: str) -> None:
-        """An entity by number, which is text."""
-        self._note("text")
+        """Record a numeric entity, which is text."""
+        self._record("text")
 
     def handle_comment(self, data: str) -> None:
-        """A comment."""
-        self._note("atom")
+        """Record a comment."""
+        self._record("atom")
 
     def handle_decl(self, decl: str) -> None:
-        """A document type."""
-        self._note("block")
+        """Record a document type."""
+        self._record("block")
 
     def handle_pi(self, data: str) -> None:
-        """An instruction, as in XML."""
-        self._note("atom")
+        """Record a processing instruction, as in XML."""
+        self._record("atom")
 
     def unknown_decl(self, data: str) -> None:
-        """Another declaration, such as CDATA."""
-        self._note("atom")
+        """Record another declaration, such as CDATA."""
+        self._record("atom")
 
 
 def _is_untouched(attributes: list[tuple[str, str | None]]) -> bool:
-    """Whether an element asks not to be translated."""
+    """Return whether the attributes of an element mark it as not to be translated."""
     values = {name: value or "" for name, value in attributes}
     return values.get("translate", "").lower() == "no" or "notranslate" in values.get("class", "").split()
 
 
 def read_pieces(markup: str) -> list[Piece]:
-    """Take markup apart; the pieces' texts put together are the markup."""
+    """Split markup into pieces; joined, they are the markup."""
     begins = _Reader(markup).begins
-    places = [0, *(place for place, _ in begins), len(markup)]
+    offsets = [0, *(offset for offset, _ in begins), len(markup)]
     kinds: list[Kind] = ["block", *(kind for _, kind in begins)]
     pieces: list[Piece] = []
-    for (start, stop), kind in zip(pairwise(places), kinds, strict=True):
+    for (start, stop), kind in zip(pairwise(offsets), kinds, strict=True):
         raw = markup[start:stop]
         if kind == "text" and pieces and pieces[-1].kind == "text":
             pieces[-1] = Piece("text", pieces[-1].raw + raw)
@@ -141,82 +141,83 @@ def read_pieces(markup: str) -> list[Piece]:
     return pieces
 
 
-class Edges:
-    """The edges of the words in a sentence: beginnings for opening tags, ends for closing ones."""
+class WordBoundaries:
+    """The boundaries of the words in a sentence: beginnings for opening tags, ends for closing tags."""
 
     def __init__(self, text: str) -> None:
         words = list(_WORD.finditer(text))
         self._length = len(text)
         self._begins = [word.start() for word in words]
         self._ends = [word.end() for word in words]
-        spoken = [word for word in words if _is_spoken(word[0])]
-        self.first = spoken[0].start() if spoken else 0
-        self.last = spoken[-1].end() if spoken else self._length
+        readable = [word for word in words if _has_alphanumeric(word[0])]
+        self.first = readable[0].start() if readable else 0
+        self.last = readable[-1].end() if readable else self._length
 
-    def nearest(self, share: float, kind: Kind, beyond: int) -> int:
-        """Return the edge nearest to a share of the way that is not before a place; the end where there is none."""
-        edges = self._ends if kind == "close" else self._begins
-        aim = share * self._length
-        after = bisect_left(edges, max(aim, beyond))
-        near = [edge for edge in edges[max(0, after - 1) : after + 1] if edge >= beyond]
-        return min(near, key=lambda edge: abs(edge - aim), default=self._length)
+    def nearest(self, fraction: float, kind: Kind, minimum: int) -> int:
+        """Return the boundary nearest to a fraction of the sentence, not before `minimum`; the end if there is none."""
+        boundaries = self._ends if kind == "close" else self._begins
+        exact = fraction * self._length
+        after = bisect_left(boundaries, max(exact, minimum))
+        near = [boundary for boundary in boundaries[max(0, after - 1) : after + 1] if boundary >= minimum]
+        return min(near, key=lambda boundary: abs(boundary - exact), default=self._length)
 
 
-def _is_spoken(text: str) -> bool:
-    """Whether there is a letter or a digit in a text, and not punctuation alone."""
+def _has_alphanumeric(text: str) -> bool:
+    """Return whether a text has a letter or a digit, and not only punctuation."""
     return any(map(str.isalnum, text))
 
 
 @dataclass(frozen=True)
 class Span:
-    """A sentence, or a gap between two: where it stands in the source, and where and how it is written."""
+    """A sentence, or a gap between two: its offset and text in the source, and its offset and text in the output."""
 
     start: int
     source: str
-    written: int
-    text: str
+    output_start: int
+    output: str
     is_sentence: bool
 
     @cached_property
-    def edges(self) -> Edges:
-        """The edges of the words that are written."""
-        return Edges(self.text)
+    def boundaries(self) -> WordBoundaries:
+        """The word boundaries of the output."""
+        return WordBoundaries(self.output)
 
-    def place(self, offset: int, kind: Kind, beyond: int) -> int:
-        """Return where a tag at an offset of the source is written, not before a place."""
+    def output_offset(self, offset: int, kind: Kind, minimum: int) -> int:
+        """Return the offset in the output of a tag at an offset of the source, at or after `minimum`."""
         inside, length = offset - self.start, len(self.source)
         if inside == 0:
-            return self.written
+            return self.output_start
         if inside == length:
-            return self.written + len(self.text)
+            return self.output_start + len(self.output)
         if not self.is_sentence:
-            return self.written + min(inside, len(self.text))  # a gap is written as it was, or as one space or none
-        # Tags around every word of a sentence stay around every word, whatever punctuation is outside.
-        if kind == "open" and not _is_spoken(self.source[:inside]):
-            return self.written + self.edges.first
-        if kind == "close" and not _is_spoken(self.source[inside:]):
-            return self.written + self.edges.last
-        return self.written + self.edges.nearest(inside / length, kind, beyond - self.written)
+            # The output of a gap is the gap itself, one space, or nothing.
+            return self.output_start + min(inside, len(self.output))
+        # Tags around all words of a sentence stay around all words, with the punctuation outside.
+        if kind == "open" and not _has_alphanumeric(self.source[:inside]):
+            return self.output_start + self.boundaries.first
+        if kind == "close" and not _has_alphanumeric(self.source[inside:]):
+            return self.output_start + self.boundaries.last
+        return self.output_start + self.boundaries.nearest(inside / length, kind, minimum - self.output_start)
 
 
 @dataclass(frozen=True)
 class Mark:
-    """What is written at one place of a block, and whether a space is to be beside it."""
+    """Markup to insert at one offset of a block, and whether a space must be before or after it."""
 
     offset: int
     kind: Kind
     raw: str
     space_before: bool = False
-    space_behind: bool = False
+    space_after: bool = False
 
 
 @dataclass
 class Block:
-    """Text with inline tags in it, which is translated as a whole."""
+    """Text with inline tags, which is translated together."""
 
     text: str = ""
-    tags: list[tuple[int, Piece]] = field(default_factory=list)  # before which character of the text each stands
-    outline: SplitText = field(default_factory=lambda: SplitText([], [""]))
+    tags: list[tuple[int, Piece]] = field(default_factory=list)  # each with its offset in the text
+    split: SplitText = field(default_factory=lambda: SplitText([], [""]))
 
     def add(self, piece: Piece) -> None:
         """Add the next piece."""
@@ -227,75 +228,77 @@ class Block:
 
     @property
     def plain(self) -> str:
-        """The text as a browser shows it: a line break in HTML is a space, and ends no sentence."""
+        """The text as a browser shows it: a line break in HTML is a space, and does not end a sentence."""
         return re.sub(r"[\n\r\t\f]", " ", self.text)
 
     def render(self, translations: Sequence[str], language: str | None) -> str:
-        """Return the block with its tags and the translations in it."""
-        spans = list(self._spans(translations, self.outline.translated_gaps(translations, language)))
-        text = "".join(span.text for span in spans)
+        """Return the block with its tags and its translations as HTML."""
+        spans = list(self._spans(translations, self.split.translated_gaps(translations, language)))
+        text = "".join(span.output for span in spans)
         marks = list(self._marks())
-        written, done = "", 0
-        for place, mark in zip(self._places(spans, marks, text), marks, strict=True):
-            written += _escape(text[done:place])
-            if mark.space_before and written and not written[-1].isspace():
-                written += " "
-            written += mark.raw
-            if mark.space_behind and text[place : place + 1].isalnum():
-                written += " "
-            done = place
-        return written + _escape(text[done:])
+        rendered, done = "", 0
+        for offset, mark in zip(self._output_offsets(spans, marks, text), marks, strict=True):
+            rendered += _escape(text[done:offset])
+            if mark.space_before and rendered and not rendered[-1].isspace():
+                rendered += " "
+            rendered += mark.raw
+            if mark.space_after and text[offset : offset + 1].isalnum():
+                rendered += " "
+            done = offset
+        return rendered + _escape(text[done:])
 
     def _spans(self, translations: Sequence[str], gaps: Sequence[str]) -> Iterator[Span]:
-        """Yield gaps and sentences in turn; a gap that stays as it was has its line breaks."""
-        start = written = 0
-        for number, (gap, new) in enumerate(zip(self.outline.gaps, gaps, strict=True)):
-            shown = self.text[start : start + len(gap)] if new == gap else new
-            yield Span(start, gap, written, shown, is_sentence=False)
-            start, written = start + len(gap), written + len(shown)
+        """Yield gaps and sentences in turn; a gap that does not change keeps its line breaks."""
+        start = output_start = 0
+        for number, (gap, new) in enumerate(zip(self.split.gaps, gaps, strict=True)):
+            output = self.text[start : start + len(gap)] if new == gap else new
+            yield Span(start, gap, output_start, output, is_sentence=False)
+            start, output_start = start + len(gap), output_start + len(output)
             if number < len(translations):
-                source, target = self.outline.sentences[number], translations[number]
-                yield Span(start, source, written, target, is_sentence=True)
-                start, written = start + len(source), written + len(target)
+                source, target = self.split.sentences[number], translations[number]
+                yield Span(start, source, output_start, target, is_sentence=True)
+                start, output_start = start + len(source), output_start + len(target)
 
     def _marks(self) -> Iterator[Mark]:
-        """Yield tags one by one, but what stands around something untouched together with it, as one thing."""
+        """Yield tags one by one; an atom and the tags around it at the same offset are one mark."""
         for offset, group in groupby(self.tags, key=itemgetter(0)):
             pieces = [piece for _, piece in group]
             closing = list(takewhile(lambda piece: piece.kind == "close", pieces))
             others = pieces[len(closing) :]
             if any(piece.kind == "atom" for piece in others):
-                before, behind = self.text[max(0, offset - 1) : offset], self.text[offset : offset + 1]
+                before, after = self.text[max(0, offset - 1) : offset], self.text[offset : offset + 1]
                 joined = "".join(piece.raw for piece in others)
-                kind: Kind = "close" if before.strip() else "atom"  # at the end of the word it sticks to, if to any
-                solid = Mark(offset, kind, joined, before.isspace(), behind.isspace())
-                yield from (*(Mark(offset, piece.kind, piece.raw) for piece in closing), solid)
+                kind: Kind = (
+                    "close" if before.strip() else "atom"
+                )  # without a space before it, it stays at a word's end
+                atom = Mark(offset, kind, joined, before.isspace(), after.isspace())
+                yield from (*(Mark(offset, piece.kind, piece.raw) for piece in closing), atom)
             else:
                 yield from (Mark(offset, piece.kind, piece.raw) for piece in pieces)
 
-    def _places(self, spans: list[Span], marks: list[Mark], text: str) -> Iterator[int]:
-        """Yield where each mark is written: never before the one before it, and with a word in what held one."""
+    def _output_offsets(self, spans: list[Span], marks: list[Mark], text: str) -> Iterator[int]:
+        """Yield the output offset of each mark, in ascending order; an element with text does not become empty."""
         starts = [span.start for span in spans]
-        source = place = 0
+        previous_source = previous = 0
         for mark in marks:
-            # At a border, an opening tag belongs to what begins there, and a closing one to what ends there.
+            # Between two spans, an opening tag belongs to the second, and a closing tag to the first.
             number = (bisect_left if mark.kind == "close" else bisect_right)(starts, mark.offset)
-            holds_text = mark.kind == "close" and mark.offset > source
-            found = spans[max(0, number - 1)].place(mark.offset, mark.kind, place + holds_text)
-            if mark.space_behind and text[found - 2 : found].isspace() and len(text[found - 2 : found]) == 2:
-                found -= 1  # of two spaces there is one on either side
-            place = max(place, found)
-            source = mark.offset
-            yield place
+            has_text = mark.kind == "close" and mark.offset > previous_source
+            offset = spans[max(0, number - 1)].output_offset(mark.offset, mark.kind, previous + has_text)
+            if mark.space_after and text[offset - 2 : offset].isspace() and len(text[offset - 2 : offset]) == 2:
+                offset -= 1  # of two spaces, one stays on each side
+            previous = max(previous, offset)
+            previous_source = mark.offset
+            yield previous
 
 
 def _escape(text: str) -> str:
-    """Write text as HTML."""
+    """Return text as HTML."""
     return html.escape(text, quote=False).replace("\xa0", "&nbsp;")
 
 
 class Markup:
-    """A piece of HTML whose sentences can be replaced, once they are found."""
+    """An HTML text, whose sentences can be replaced after `split`."""
 
     def __init__(self, markup: str) -> None:
         self._parts: list[Piece | Block] = []
@@ -311,32 +314,32 @@ class Markup:
 
     @property
     def _blocks(self) -> list[Block]:
-        """The parts that hold text."""
+        """The parts with text."""
         return [part for part in self._parts if isinstance(part, Block)]
 
     @property
     def plain(self) -> str:
-        """What there is to read."""
+        """The text without markup."""
         return "\n".join(block.plain for block in self._blocks)
 
-    def taken_apart(self, outline: Callable[[str], SplitText]) -> Markup:
-        """Find the sentences of each block."""
+    def split(self, split: Callable[[str], SplitText]) -> Markup:
+        """Split each block into sentences by a function."""
         for block in self._blocks:
-            block.outline = outline(block.plain)
+            block.split = split(block.plain)
         return self
 
     @property
     def sentences(self) -> list[str]:
-        """All sentences in their order."""
-        return [sentence for block in self._blocks for sentence in block.outline.sentences]
+        """All sentences in order."""
+        return [sentence for block in self._blocks for sentence in block.split.sentences]
 
     def fill(self, translations: Sequence[str], language: str | None = None) -> str:
-        """Return the markup with a translation in the place of each sentence."""
+        """Return the markup with each sentence replaced by its translation."""
         remaining = iter(translations)
-        written = []
+        rendered = []
         for part in self._parts:
             if isinstance(part, Piece):
-                written.append(part.raw)
+                rendered.append(part.raw)
             else:
-                written.append(part.render([next(remaining) for _ in part.outline.sentences], language))
-        return "".join(written)
+                rendered.append(part.render([next(remaining) for _ in part.split.sentences], language))
+        return "".join(rendered)

@@ -1,4 +1,4 @@
-"""What Prometheus may read at /metrics: requests, their time, batches, and what waits."""
+"""Metrics for Prometheus at /metrics: requests, their duration, batches, and queues."""
 
 from __future__ import annotations
 
@@ -8,38 +8,38 @@ _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 _SENTENCES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
-class Meter:
-    """The measurements of one server."""
+class ServerMetrics:
+    """The metrics of one server."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self.requests = Counter("manyheads_requests", "Requests answered.", ["path", "status"], registry=self.registry)
         self.seconds = Histogram(
-            "manyheads_request_seconds", "Time of a request.", ["path"], buckets=_SECONDS, registry=self.registry
+            "manyheads_request_seconds", "Duration of a request.", ["path"], buckets=_SECONDS, registry=self.registry
         )
-        self.in_flight = Gauge("manyheads_requests_in_flight", "Requests being worked on.", registry=self.registry)
+        self.in_flight = Gauge("manyheads_requests_in_flight", "Requests being processed.", registry=self.registry)
         self.characters = Counter(
-            "manyheads_characters", "Characters to be translated.", ["direction"], registry=self.registry
+            "manyheads_characters", "Characters to translate.", ["direction"], registry=self.registry
         )
         self.sentences = Counter("manyheads_sentences", "Sentences translated.", ["direction"], registry=self.registry)
         self.batches = Histogram(
             "manyheads_batch_sentences",
-            "Sentences translated at once.",
+            "Sentences in a batch.",
             ["direction"],
             buckets=_SENTENCES,
             registry=self.registry,
         )
         self.busy = Counter(
-            "manyheads_engine_seconds", "Time the model was at work.", ["direction"], registry=self.registry
+            "manyheads_engine_seconds", "Time the model was computing.", ["direction"], registry=self.registry
         )
         self.waiting = Gauge("manyheads_waiting_sentences", "Sentences waiting.", ["direction"], registry=self.registry)
 
-    def batch(self, direction: str, sentences: int, seconds: float) -> None:
-        """Count a batch."""
+    def record_batch(self, direction: str, sentences: int, seconds: float) -> None:
+        """Count a batch, its sentences and its time."""
         self.batches.labels(direction).observe(sentences)
         self.sentences.labels(direction).inc(sentences)
         self.busy.labels(direction).inc(seconds)
 
-    def page(self) -> bytes:
-        """Return everything as Prometheus reads it."""
+    def exposition(self) -> bytes:
+        """Return all metrics in the text format of Prometheus."""
         return generate_latest(self.registry)

@@ -1,4 +1,4 @@
-"""Every option of the server, once: from this table come `--help`, the environment variables and docs/serving.md."""
+"""All options of the server. `--help`, the environment variables and docs/serving.md are generated from this table."""
 
 from __future__ import annotations
 
@@ -20,56 +20,56 @@ Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class ServerOptions(BaseModel):
-    """How the server listens, what it accepts, and how it works."""
+    """The options of the server: its address, its limits, and its engine."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    host: str = Field("127.0.0.1", description="Address to listen at; 0.0.0.0 lets other machines in.")
-    port: int = Field(5000, ge=0, le=65535, description="Port to listen at; 0 takes a free one.")
-    char_limit: Count = Field(50_000, description="Characters in one request.")
-    batch_limit: Count = Field(1000, description="Texts in one request.")
+    host: str = Field("127.0.0.1", description="Address to listen on; 0.0.0.0 accepts other machines.")
+    port: int = Field(5000, ge=0, le=65535, description="Port to listen on; 0 chooses a free one.")
+    char_limit: Count = Field(50_000, description="Most characters in a request.")
+    batch_limit: Count = Field(1000, description="Most texts in a request.")
     sentence_limit: CountOrZero = Field(
-        0, description="Characters in a sentence; a longer one is cut. 0 leaves that to each run's longest input."
+        0, description="Most characters in a sentence; a longer one is cut. 0 is the longest input of each run."
     )
-    inspect_limit: Count = Field(300, description="Characters in a sentence to be looked into.")
-    alternatives_limit: CountOrZero = Field(7, description="Alternatives to one translation.")
-    body_limit: Count = Field(1_000_000, description="Bytes in the body of one request.")
-    concurrency: Count = Field(128, description="Requests worked on at once; more wait for their turn.")
-    waiting_limit: CountOrZero = Field(1000, description="Requests that wait; more are answered with 503.")
-    queue_limit: Count = Field(10_000, description="Sentences waiting for a model; more are answered with 503.")
+    inspect_limit: Count = Field(300, description="Most characters in a sentence to inspect.")
+    alternatives_limit: CountOrZero = Field(7, description="Most alternatives to a translation.")
+    body_limit: Count = Field(1_000_000, description="Most bytes in the body of a request.")
+    concurrency: Count = Field(128, description="Requests processed at the same time; more have to wait.")
+    waiting_limit: CountOrZero = Field(1000, description="Most waiting requests; more are answered with 503.")
+    queue_limit: Count = Field(10_000, description="Most sentences waiting for a model; more are answered with 503.")
     request_limit: CountOrZero = Field(
-        0, description="Requests in a minute from one client or key, then 429; 0 is no limit."
+        0, description="Requests per minute from one client or key, then 429; 0 is no limit."
     )
     request_seconds: Seconds = Field(120.0, description="Seconds for one request, then 503.")
-    shutdown_seconds: Seconds = Field(30.0, description="Seconds for what was begun when the server is told to stop.")
-    batch_sentences: Count = Field(64, description="Sentences of all clients that are translated at once.")
+    shutdown_seconds: Seconds = Field(30.0, description="Seconds to finish running requests when the server stops.")
+    batch_sentences: Count = Field(64, description="Most sentences in a batch, of all clients together.")
     batch_milliseconds: float = Field(
-        5.0, ge=0, le=1000, description="Milliseconds a sentence waits for others to be translated with."
+        5.0, ge=0, le=1000, description="Milliseconds a sentence waits for others to fill its batch."
     )
-    api_keys: Path | None = Field(None, description="File with one API key per line; without it none is needed.")
-    allow_origin: str = Field("*", description="Whose pages may call the server (Access-Control-Allow-Origin).")
+    api_keys: Path | None = Field(None, description="File with one API key per line; without it, no key is needed.")
+    allow_origin: str = Field("*", description="Origin of pages that may call it (Access-Control-Allow-Origin).")
     beam: Count | None = Field(None, description="Hypotheses kept at each step. Default: each run's own.")
-    engine: str = Field("auto", description="What computes: auto, torch or ctranslate2.")
+    engine: str = Field("auto", description="Engine: auto, torch or ctranslate2.")
     precision: str = Field("float32", description="float32, int8, or int16 (ctranslate2 only).")
-    device: str = Field("auto", description="Where to compute: auto, cpu, cuda or mps.")
-    log_texts: bool = Field(False, description="Write texts and translations into the log.")
+    device: str = Field("auto", description="Device: auto, cpu, cuda or mps.")
+    log_texts: bool = Field(False, description="Write texts and translations to the log.")
 
 
 def build_options(values: Mapping[str, Any]) -> ServerOptions:
-    """Check values; the first impossible one is told with its option."""
+    """Return options with these values; the error for a wrong value names its option."""
     try:
         return ServerOptions(**values)
     except ValidationError as error:
-        found = error.errors()[0]
-        name = str(found["loc"][0])
+        first = error.errors()[0]
+        name = str(first["loc"][0])
         raise ManyheadsError(
-            f"{found['input']!r} is not possible: {found['msg'].lower()}.",
+            f"{first['input']!r} is not possible: {first['msg'].lower()}.",
             where=f"{flag(name)} (or {variable(name)})",
         ) from None
 
 
 def flag(name: str) -> str:
-    """Return an option as it stands on the command line."""
+    """Return the name of an option on the command line."""
     return "--" + name.replace("_", "-")
 
 
@@ -88,5 +88,5 @@ def options_table() -> str:
 
 
 def _default(field: FieldInfo) -> str:
-    """Return a default for the table."""
+    """Return the default of an option for the table."""
     return "" if field.default is None else f"`{json.dumps(field.default)}`"

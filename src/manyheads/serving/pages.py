@@ -1,4 +1,4 @@
-"""What is not translation: the page, the list of endpoints, health and metrics. Nothing is fetched from elsewhere."""
+"""The web page, the list of endpoints, health and metrics. The pages load nothing from other servers."""
 
 from __future__ import annotations
 
@@ -15,53 +15,53 @@ from manyheads.serving import schemas
 from manyheads.serving.service import Service
 
 WEB = Path(__file__).parent / "web"
-# Whatever a text contains, the page runs no script but our own files.
+# Even if a text contains a script, the page runs only its own files.
 POLICY = "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; object-src 'none'"
 
 
-def pages(service: Service) -> APIRouter:
-    """Return the pages."""
+def page_routes(service: Service) -> APIRouter:
+    """Return the endpoints of this file."""
     router = APIRouter()
 
     @router.get("/", include_in_schema=False)
     async def page() -> FileResponse:
-        """Return the page."""
+        """Return the web page."""
         return FileResponse(WEB / "index.html", headers={"Content-Security-Policy": POLICY})
 
-    @router.get("/health", responses=schemas.answers(schemas.record({"status": {"type": "string"}}), errors=False))
+    @router.get("/health", responses=schemas.responses(schemas.record({"status": {"type": "string"}}), errors=False))
     async def health() -> dict[str, str]:
-        """Say that the server is well."""
+        """Return that the server is running."""
         return {"status": "ok"}
 
     @router.get(
         "/metrics",
         response_class=Response,
-        responses=schemas.answers({"type": "string"}, kind="text/plain", errors=False),
+        responses=schemas.responses({"type": "string"}, kind="text/plain", errors=False),
     )
     async def metrics() -> Response:
-        """Return measurements for Prometheus."""
-        return Response(service.meter.page(), media_type=CONTENT_TYPE_LATEST)
+        """Return metrics for Prometheus."""
+        return Response(service.metrics.exposition(), media_type=CONTENT_TYPE_LATEST)
 
     @router.get("/spec", include_in_schema=False)
     async def spec(request: Request) -> JSONResponse:
-        """Return the description of the endpoints where LibreTranslate has it."""
+        """Return the OpenAPI description under LibreTranslate's path."""
         return JSONResponse(request.app.openapi())
 
     @router.get("/docs", include_in_schema=False)
     async def docs(request: Request) -> HTMLResponse:
-        """Return the list of endpoints for people."""
+        """Return the list of endpoints as a page."""
         return HTMLResponse(endpoints_page(request.app.openapi()), headers={"Content-Security-Policy": POLICY})
 
     return router
 
 
 def mount_files(app: FastAPI) -> None:
-    """Serve the page's files."""
+    """Serve the files of the web page."""
     app.mount("/static", StaticFiles(directory=WEB), name="static")
 
 
 def endpoints_page(description: dict[str, Any]) -> str:
-    """Return an OpenAPI description as a page that needs no script."""
+    """Return an OpenAPI description as an HTML page without scripts."""
     parts = [
         _endpoint(method, path, endpoint)
         for path, methods in description["paths"].items()
@@ -80,11 +80,11 @@ def endpoints_page(description: dict[str, Any]) -> str:
 
 
 def _endpoint(method: str, path: str, endpoint: dict[str, Any]) -> str:
-    """Return one endpoint with its fields."""
+    """Return one endpoint with its fields as HTML."""
     content = endpoint.get("requestBody", {}).get("content", {})
     schema = content.get("application/json", {}).get("schema", {})
     fields = dict(schema.get("properties", {}))
-    fields |= {one["name"]: one["schema"] | one for one in endpoint.get("parameters", [])}
+    fields |= {parameter["name"]: parameter["schema"] | parameter for parameter in endpoint.get("parameters", [])}
     rows = "".join(_field(name, field, name in schema.get("required", ())) for name, field in fields.items())
     kinds = html.escape(", ".join(content))
     return (
@@ -96,9 +96,9 @@ def _endpoint(method: str, path: str, endpoint: dict[str, Any]) -> str:
 
 
 def _field(name: str, field: dict[str, Any], required: bool) -> str:
-    """Return one field of a request."""
-    described = field.get("description") or field.get("oneOf", [{}])[0].get("description", "")
+    """Return one field of a request as a table row."""
+    description = field.get("description") or field.get("oneOf", [{}])[0].get("description", "")
     allowed = f" One of: {', '.join(field['enum'])}." if "enum" in field else ""
     default = f" Default: {field['default']}." if "default" in field else ""
     needed = " Required." if required else ""
-    return f"<tr><td><code>{html.escape(name)}</code><td>{html.escape(described + allowed + default + needed)}"
+    return f"<tr><td><code>{html.escape(name)}</code><td>{html.escape(description + allowed + default + needed)}"

@@ -1,4 +1,4 @@
-"""What requests and answers look like, for /openapi.json: exact, with the languages and limits of this server."""
+"""The schemas of requests and responses in /openapi.json, with the languages and limits of this server."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def list_of(items: Schema, **more: object) -> Schema:
 
 
 def record(properties: dict[str, Schema], *, required: tuple[str, ...] | None = None) -> Schema:
-    """Return the schema of an object; every property is required unless told otherwise."""
+    """Return the schema of an object; by default, every property is required."""
     return {"type": "object", "properties": properties, "required": list(properties if required is None else required)}
 
 
 def one_or_many(items: Schema) -> Schema:
-    """Return the schema of something that is a list where `q` is one."""
+    """Return the schema of a field that is a list if `q` is a list."""
     return {"oneOf": [items, list_of(items)]}
 
 
@@ -77,8 +77,8 @@ _REASONS = {
 }
 
 
-def answers(schema: Schema | None, *, kind: str = "application/json", errors: bool = True) -> dict[int | str, Schema]:
-    """Return the answers of an endpoint, with every error it may give."""
+def responses(schema: Schema | None, *, kind: str = "application/json", errors: bool = True) -> dict[int | str, Schema]:
+    """Return the responses of an endpoint, with all its possible errors."""
     ok = {"description": "The result.", "content": {kind: {"schema": schema or {}}}}
     if not errors:
         return {200: ok}
@@ -94,7 +94,7 @@ def answers(schema: Schema | None, *, kind: str = "application/json", errors: bo
 
 
 def body(properties: dict[str, Schema], required: tuple[str, ...], *, form: dict[str, Schema] | None = None) -> Schema:
-    """Return a request body as JSON or as a form; `form` has what differs there."""
+    """Return the schema of a request body as JSON or as a form; `form` has the properties that differ in a form."""
     kinds = {"application/json": record(properties, required=required)}
     kinds |= dict.fromkeys(FORM_KINDS, record(properties | (form or {}), required=required))
     return {"requestBody": {"required": True, "content": {kind: {"schema": schema} for kind, schema in kinds.items()}}}
@@ -102,34 +102,34 @@ def body(properties: dict[str, Schema], required: tuple[str, ...], *, form: dict
 
 def _key() -> Schema:
     """Return the schema of the API key."""
-    return text("API key, where the server asks for one.")
+    return text("API key, if the server requires one.")
 
 
 def translate_body(directions: Directions, options: ServerOptions) -> Schema:
-    """Return the body of /translate."""
-    one = text("Text to translate.", minLength=1, maxLength=options.char_limit)
-    each = text("Text to translate.", maxLength=options.char_limit)
+    """Return the schema of the body of /translate."""
+    single = text("Text to translate.", minLength=1, maxLength=options.char_limit)
+    item = text("Text to translate.", maxLength=options.char_limit)
     properties = {
-        "q": {"oneOf": [one, list_of(each, minItems=1, maxItems=options.batch_limit)]},
+        "q": {"oneOf": [single, list_of(item, minItems=1, maxItems=options.batch_limit)]},
         "source": text("Source language, or `auto`.", enum=["auto", *directions.sources]),
         "target": text("Target language.", enum=directions.targets),
         "format": text("`text`, or `html` to keep markup.", enum=["text", "html"], default="text"),
         "alternatives": number("Alternatives to return.", minimum=0, maximum=options.alternatives_limit, default=0),
         "api_key": _key(),
     }
-    return body(properties, ("q", "source", "target"), form={"q": one})
+    return body(properties, ("q", "source", "target"), form={"q": single})
 
 
 def detect_body(options: ServerOptions) -> Schema:
-    """Return the body of /detect."""
-    properties = {"q": text("Text whose language is asked for.", minLength=1, maxLength=options.char_limit)}
+    """Return the schema of the body of /detect."""
+    properties = {"q": text("Text whose language to detect.", minLength=1, maxLength=options.char_limit)}
     return body({**properties, "api_key": _key()}, ("q",))
 
 
 def inspect_body(directions: Directions, options: ServerOptions, **more: Schema) -> Schema:
-    """Return the body of an endpoint that looks into the translation of a text, one sentence at a time."""
+    """Return the schema of the body of an endpoint that inspects the translation of one sentence of a text."""
     properties = {
-        "q": text("Text to look into.", minLength=1, maxLength=options.char_limit),
+        "q": text("Text to inspect.", minLength=1, maxLength=options.char_limit),
         "source": text("Source language.", enum=directions.sources),
         "target": text("Target language.", enum=directions.targets),
         **more,

@@ -1,4 +1,4 @@
-"""The application behind a port: listens, says where, and stops when told to, having finished what it began."""
+"""The application on a port: listens, prints its address, and finishes pending work when it is stopped."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import uvicorn
 from manyheads.errors import ManyheadsError
 from manyheads.serving.app import create_app
 from manyheads.serving.directions import Direction, Directions
-from manyheads.serving.logs import begin_logging
+from manyheads.serving.logs import configure_logging
 from manyheads.serving.options import ServerOptions
 
 
 def serve_runs(runs: Sequence[str | None], options: ServerOptions) -> None:
-    """Serve runs until a signal comes."""
-    directions = Directions([direction for run in runs for direction in Direction.all_of(run)])
+    """Serve runs until a signal is received."""
+    directions = Directions([direction for run in runs for direction in Direction.from_argument(run)])
     server = make_server(directions, options)
     listening = listen(options.host, options.port)
-    begin_logging()
-    served = ", ".join(f"{one.source} → {one.target}" for one in directions)
+    configure_logging()
+    served = ", ".join(f"{direction.source} → {direction.target}" for direction in directions)
     print(f"Serving {served} at {address(listening)} (Ctrl-C stops)", file=sys.stderr, flush=True)
     _stop_on_signals(server)
     with listening:
@@ -30,9 +30,13 @@ def serve_runs(runs: Sequence[str | None], options: ServerOptions) -> None:
 
 
 def _stop_on_signals(server: uvicorn.Server) -> None:
-    """Let a signal end the server. uvicorn raises it once more at the end; having stopped in order is no failure."""
+    """Stop the server on SIGINT and SIGTERM.
+
+    uvicorn raises the signal again after its shutdown. With this handler, the process then ends normally.
+    """
 
     def stop(number: int, frame: object) -> None:
+        """Ask the server to exit."""
         server.should_exit = True
 
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -40,12 +44,12 @@ def _stop_on_signals(server: uvicorn.Server) -> None:
 
 
 def make_server(directions: Directions, options: ServerOptions) -> uvicorn.Server:
-    """Return a server of these directions that is not running yet."""
+    """Return a server for these directions that is not running yet."""
     return uvicorn.Server(
         uvicorn.Config(
             create_app(directions, options),
             log_config=None,
-            access_log=False,  # ours has no addresses with texts in them
+            access_log=False,  # our own log has no query strings, which may contain texts
             server_header=False,
             timeout_graceful_shutdown=max(1, round(options.shutdown_seconds)),
         )
@@ -53,10 +57,10 @@ def make_server(directions: Directions, options: ServerOptions) -> uvicorn.Serve
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens at a port."""
+    """Return a socket that listens on a port."""
     try:
-        family, _, _, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        return socket.create_server(place[:2], family=family, backlog=2048)
+        family, _, _, _, location = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(location[:2], family=family, backlog=2048)
     except (OSError, UnicodeError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise ManyheadsError(
@@ -65,6 +69,6 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def address(listening: socket.socket) -> str:
-    """Return the address at which a socket listens."""
+    """Return the URL of a listening socket."""
     host, port = listening.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

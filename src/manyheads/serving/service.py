@@ -1,4 +1,4 @@
-"""The parts of a running server, and the questions it answers, apart from HTTP."""
+"""The parts of a running server, and its operations without HTTP."""
 
 from __future__ import annotations
 
@@ -10,105 +10,110 @@ from typing import Any
 from manyheads.data.text.detection import Detection, Detector, likely_languages
 from manyheads.decoding.translator import Translation, combined
 from manyheads.serving.admission import Admission
+from manyheads.serving.api_errors import ApiError, too_large
 from manyheads.serving.directions import Direction, Directions, language_name
 from manyheads.serving.documents import Document, PlainText, Text
 from manyheads.serving.markup import Markup
-from manyheads.serving.metrics import Meter
+from manyheads.serving.metrics import ServerMetrics
 from manyheads.serving.options import ServerOptions
-from manyheads.serving.refusals import Refusal, too_long
-from manyheads.serving.worker import Model, Worker
+from manyheads.serving.worker import RunModel, Worker
 
 
 @dataclass(frozen=True)
-class Version:
-    """One translation of a whole text, and the sum of its sentences' scores."""
+class TextTranslation:
+    """One translation of a whole text, and the sum of the scores of its sentences."""
 
     text: str
     score: float
 
 
 @dataclass(frozen=True)
-class Detected:
-    """The source language that was detected and taken, and all that the text may well be in, most probable first."""
+class DetectedSource:
+    """The detected source language that is used, and all likely languages of the text, most probable first."""
 
-    taken: Detection
+    chosen: Detection
     likely: list[Detection]
 
 
 class Service:
-    """Everything a server holds."""
+    """The parts of a running server."""
 
     def __init__(self, directions: Directions, options: ServerOptions) -> None:
         self.options = options
         self.directions = directions
-        self.meter = Meter()
+        self.metrics = ServerMetrics()
         self.detector = Detector(directions.codes)
-        self.admission = Admission(options, self.meter)
-        models = {run: Model(run, options) for run in {direction.run for direction in directions}}
-        self._workers = {one: Worker(one, models[one.run], options, self.meter) for one in directions}
+        self.admission = Admission(options, self.metrics)
+        models = {run: RunModel(run, options) for run in {direction.run for direction in directions}}
+        self._workers = {
+            direction: Worker(direction, models[direction.run], options, self.metrics) for direction in directions
+        }
 
     def worker(self, direction: Direction) -> Worker:
-        """Return who works in a direction."""
+        """Return the worker of a direction."""
         return self._workers[direction]
 
     async def close(self) -> None:
-        """Finish what was begun."""
+        """Finish pending work."""
         await asyncio.gather(*(worker.close() for worker in self._workers.values()))
 
     def check_size(self, texts: Sequence[str]) -> int:
-        """Refuse too many texts or characters; return how many characters there are."""
+        """Raise an error for too many texts or characters; return the number of characters."""
         if len(texts) > self.options.batch_limit:
-            raise too_long(len(texts), self.options.batch_limit, of="texts")
+            raise too_large(len(texts), self.options.batch_limit, of="texts")
         characters = sum(map(len, texts))
         if characters > self.options.char_limit:
-            raise too_long(characters, self.options.char_limit, of="characters")
+            raise too_large(characters, self.options.char_limit, of="characters")
         return characters
 
-    async def read(self, texts: Sequence[str], form: str) -> list[Text]:
-        """Read texts; markup in a thread, since some of it takes a parser long."""
+    async def parse(self, texts: Sequence[str], form: str) -> list[Text]:
+        """Parse texts of a format; HTML in a thread, since some of it takes long."""
         if form == "text":
             return [PlainText(text) for text in texts]
         if form == "html":
             return [await asyncio.to_thread(Markup, text) for text in texts]
-        raise Refusal(400, f"{form} format is not supported")
+        raise ApiError(400, f"{form} format is not supported")
 
     async def detect(self, text: str) -> list[Detection]:
-        """Return all served languages, the most probable one of a text first."""
+        """Return all served languages, the most probable language of a text first."""
         return await asyncio.to_thread(self.detector.detect, text)
 
-    async def direction(self, source: str, target: str, sample: str) -> tuple[Direction, Detected | None]:
-        """Return the direction to take; for `auto`, from the most probable language among all that are served.
+    async def choose_direction(self, source: str, target: str, sample: str) -> tuple[Direction, DetectedSource | None]:
+        """Return the direction for a source and a target; if the source is `auto`, detect it from a sample.
 
-        Where the detector is not sure, a likely language that this target has is preferred to one that it has not.
+        If the detection is not certain, the most probable language is used that is translated into the target.
         """
         if source != "auto":
             return self.directions.find(source, target), None
         sources = self.directions.sources_of(target)
         if not sources:
-            raise Refusal(400, f"{target} is not supported")
-        found = likely_languages(await self.detect(sample))
-        # What the detector does not know may be any text; and any language may have a text without letters.
-        unknown = [Detection(code, 0.0) for code in sources if not found or not self.detector.supports(code)]
-        taken = next((one for one in [*found, *unknown] if one.language in sources), None)
-        if taken is None:
-            raise self.directions.not_served(found[0].language, target)
-        return self.directions.find(taken.language, target), Detected(taken, found)
+            raise ApiError(400, f"{target} is not supported")
+        likely = likely_languages(await self.detect(sample))
+        # A text may be in a language that the detector does not support; a text without letters, in any language.
+        undetectable = [Detection(code, 0.0) for code in sources if not likely or not self.detector.supports(code)]
+        chosen = next((one for one in [*likely, *undetectable] if one.language in sources), None)
+        if chosen is None:
+            raise self.directions.unsupported_error(likely[0].language, target)
+        return self.directions.find(chosen.language, target), DetectedSource(chosen, likely)
 
     async def translate(
         self, direction: Direction, documents: Sequence[Document], *, alternatives: int
-    ) -> list[list[Version]]:
-        """Return the versions of each text, best first, none twice."""
+    ) -> list[list[TextTranslation]]:
+        """Return the distinct translations of each text, best first."""
         most, target = alternatives + 1, direction.target
         sentences = [sentence for document in documents for sentence in document.sentences]
-        found = iter(await self.worker(direction).translate(sentences, candidates=most))
-        return [_versions(one, [next(found) for _ in one.sentences], most, target) for one in documents]
+        translations = iter(await self.worker(direction).translate(sentences, candidates=most))
+        return [
+            _text_translations(document, [next(translations) for _ in document.sentences], most, target)
+            for document in documents
+        ]
 
-    def settings(self) -> dict[str, Any]:
-        """Return what LibreTranslate tells its page."""
-        source, target = self.directions.proposed
+    def frontend_settings(self) -> dict[str, Any]:
+        """Return the settings for a web page, in the format of LibreTranslate."""
+        source, target = self.directions.default_pair
         keys = self.options.api_keys is not None
         return {
-            "alternativesLimit": self.options.alternatives_limit,  # ours: how many the page may ask for
+            "alternativesLimit": self.options.alternatives_limit,  # not in LibreTranslate
             "apiKeys": keys,
             "charLimit": self.options.char_limit,
             "filesTranslation": False,
@@ -123,10 +128,13 @@ class Service:
         }
 
 
-def _versions(document: Document, found: Sequence[Translation], most: int, language: str) -> list[Version]:
-    """Put sentences together: the first version has the best candidate of each, the second the second best …"""
-    versions: dict[str, Version] = {}
-    for chosen in combined(found)[:most]:
-        text = document.fill([one.text for one in chosen], language)
-        versions.setdefault(text, Version(text, round(sum(one.score for one in chosen), 5)))
-    return list(versions.values())
+def _text_translations(
+    document: Document, translations: Sequence[Translation], most: int, language: str
+) -> list[TextTranslation]:
+    """Join sentences: the first result has the best candidate of each sentence, the second the second best …"""
+    results: dict[str, TextTranslation] = {}
+    for candidates in combined(translations)[:most]:
+        text = document.fill([candidate.text for candidate in candidates], language)
+        score = round(sum(candidate.score for candidate in candidates), 5)
+        results.setdefault(text, TextTranslation(text, score))
+    return list(results.values())

@@ -1,4 +1,4 @@
-"""The endpoints that look inside say over HTTP exactly what the inspector says."""
+"""The endpoints for inspection return over HTTP exactly what the inspector returns."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_every_view_shows_the_sentences_of_the_translation(server):
     [({"sentence": 3}, "no sentence 3"), ({"sentence": 0}, "must be from 1"), ({"q": "123"}, "without letters")],
 )
 @pytest.mark.parametrize("path", ["/inspect", "/beam", "/steps"])
-def test_a_sentence_that_is_not_there_cannot_be_looked_into(server, path, change, words):
+def test_a_sentence_that_does_not_exist_cannot_be_inspected(server, path, change, words):
     answer = server.post(path, json=ASKED | {"q": "1 May. Then 2 May."} | change)
     assert (answer.status_code, words in answer.json()["error"]) == (400, True)
 
@@ -102,13 +102,13 @@ def test_positions_are_those_of_the_paper(server):
         ("/steps", {"candidates": 0}, "candidates parameter must be from 1 to 20"),
     ],
 )
-def test_a_wrong_request_is_told_what_is_wrong_with_it(server, path, change, words):
+def test_the_error_of_a_wrong_request_names_the_field(server, path, change, words):
     answer = server.post(path, json=ASKED | change)
     assert answer.status_code == 400
     assert words in answer.json()["error"]
 
 
-def test_a_sentence_that_is_too_long_is_told_so_and_others_are_shown(runs):
+def test_a_sentence_that_is_too_long_is_an_error_and_others_are_not(runs):
     text = ASKED | {"q": "1 May 2020. Then it was 2 June 2019."}
     with serving([runs["there"]], inspect_limit=12) as server:
         for path in ("/inspect", "/steps", "/beam"):
