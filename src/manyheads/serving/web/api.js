@@ -1,7 +1,7 @@
 /** The HTTP interface of the server. Every fault becomes an `ApiError` whose message is a sentence for the reader. */
 
 /**
- * @typedef {object} Subject the sentence of a text that a view shows, with what its translation was asked for with
+ * @typedef {object} Subject the sentence of a text that a view shows, and the parameters of its translation
  * @property {string} q the whole text
  * @property {string} source
  * @property {string} target
@@ -13,12 +13,12 @@
 export class ApiError extends Error {}
 
 /**
- * Ask the server; a fault is thrown as a sentence.
+ * Send a request to the server; an error is thrown with a message.
  * @param {string} path relative to the page, so that it works below any prefix
  * @param {RequestInit} options
  * @returns {Promise<Response>}
  */
-async function ask(path, options) {
+async function fetchResponse(path, options) {
   let response;
   try {
     response = await fetch(new URL(path, document.baseURI), options);
@@ -79,15 +79,15 @@ export function createApi(key) {
   function post(path, body, signal) {
     const whole = key() ? { ...body, api_key: key() } : body;
     const headers = { "Content-Type": "application/json" };
-    return ask(path, { method: "POST", headers, body: JSON.stringify(whole), signal });
+    return fetchResponse(path, { method: "POST", headers, body: JSON.stringify(whole), signal });
   }
 
   return {
     /** @returns {Promise<{code: string, name: string, targets: string[]}[]>} */
-    languages: async () => (await ask("languages", {})).json(),
+    languages: async () => (await fetchResponse("languages", {})).json(),
 
     /** @returns {Promise<object>} limits and defaults, as LibreTranslate gives them */
-    settings: async () => (await ask("frontend/settings", {})).json(),
+    settings: async () => (await fetchResponse("frontend/settings", {})).json(),
 
     /**
      * Translate one text.
@@ -149,6 +149,6 @@ export function createApi(key) {
      * @returns {Promise<{encodings: number[][], dot_products: number[][]}>}
      */
     positions: async (length, width, signal) =>
-      (await ask(`positions?length=${length}&width=${width}`, { signal })).json(),
+      (await fetchResponse(`positions?length=${length}&width=${width}`, { signal })).json(),
   };
 }

@@ -95,7 +95,7 @@ export function createAttentionView(store, api, root) {
   }
 
   /**
-   * Take note of the hovered token.
+   * Store the hovered token.
    * @param {string} place
    */
   function hover(place) {
@@ -105,7 +105,7 @@ export function createAttentionView(store, api, root) {
   }
 
   /**
-   * Take note of the hovered cell; its row is emphasised everywhere.
+   * Store the hovered cell; its row is emphasised everywhere.
    * @param {{query: number, key: number}|null} now
    */
   function hoverCell(now) {
@@ -164,7 +164,7 @@ export function createAttentionView(store, api, root) {
     content.hidden = true;
   }
 
-  /** Fetch the one layer that is wanted, if the view is open. */
+  /** Fetch the selected layer, if the view is open. */
   function refresh() {
     const { view, translated, kind, layer } = store.get();
     checkChoice(kinds, kind);

@@ -1,4 +1,4 @@
-/** Drawing at most once in an animation frame, however often it is asked for, and canvases that are sharp. */
+/** Drawing at most once in an animation frame, however often it is requested, and sharp canvases. */
 
 const LARGEST_CANVAS = 16e6; // pixels; beyond it browsers refuse, so that a very tall canvas is drawn less finely
 

@@ -21,19 +21,19 @@ export function targetsOf(languages, source) {
 }
 
 /**
- * Return a pair that the server has: what was asked for where possible, else the source is detected (where there are
- * several), and the target is the server's proposal, or the first.
+ * Return a pair that the server has: the requested one if possible. Otherwise the source is detected (if there are
+ * several), and the target is the preferred one, or the first.
  * @param {Language[]} languages
- * @param {{source: string, target: string}} wanted
- * @param {string} [proposed] the target to begin with
+ * @param {{source: string, target: string}} requested
+ * @param {string} [preferred] the target to begin with
  * @returns {{source: string, target: string}}
  */
-export function fittingPair(languages, wanted, proposed) {
+export function fittingPair(languages, requested, preferred) {
   const sources = languages.filter(({ targets }) => targets.length).map(({ code }) => code);
   const otherwise = sources.length === 1 ? sources[0] : AUTO;
-  const source = [AUTO, ...sources].includes(wanted.source) ? wanted.source : otherwise;
+  const source = [AUTO, ...sources].includes(requested.source) ? requested.source : otherwise;
   const targets = targetsOf(languages, source).map(({ code }) => code);
-  const target = [wanted.target, proposed, targets[0]].find((code) => targets.includes(code)) ?? "";
+  const target = [requested.target, preferred, targets[0]].find((code) => targets.includes(code)) ?? "";
   return { source, target };
 }
 

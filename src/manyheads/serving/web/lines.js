@@ -77,9 +77,9 @@ function paintSquares(context, weights, { x, size, row, pitch }) {
 
 /**
  * Make the picture.
- * @param {object} wishes
- * @param {(place: string) => void} wishes.onHover "" when nothing is hovered
- * @param {(place: string) => void} wishes.onChoose
+ * @param {object} options
+ * @param {(place: string) => void} options.onHover "" when nothing is hovered
+ * @param {(place: string) => void} options.onChoose
  */
 export function createLines({ onHover, onChoose }) {
   const columns = {};

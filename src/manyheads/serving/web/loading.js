@@ -9,7 +9,7 @@ import { make } from "./dom.js";
  */
 export function createLoader(region) {
   const message = make("p", { class: "message", role: "alert", hidden: true });
-  let wanted = null;
+  let requested = null;
   let control = null;
 
   /**
@@ -24,7 +24,7 @@ export function createLoader(region) {
   /** Forget what is shown and give up what is under way. */
   function reset() {
     control?.abort();
-    wanted = null;
+    requested = null;
     control = null;
     region.removeAttribute("aria-busy");
     say("");
@@ -36,21 +36,21 @@ export function createLoader(region) {
 
     /**
      * Load something, unless it is what was loaded last. A newer call cancels an older one.
-     * @param {string} key tells what is loaded
+     * @param {string} key identifies what is loaded
      * @param {(signal: AbortSignal) => Promise<void>} load fetches and shows
      * @param {() => void} [onFault] clears what would not belong to the fault
      */
     async run(key, load, onFault = () => {}) {
-      if (key === wanted) return;
+      if (key === requested) return;
       reset();
-      wanted = key;
+      requested = key;
       const mine = (control = new AbortController());
       region.setAttribute("aria-busy", "true");
       try {
         await load(mine.signal);
       } catch (fault) {
         if (mine.signal.aborted) return;
-        wanted = null; // the next wish, even for the same, tries again
+        requested = null; // the next call, even for the same key, tries again
         onFault();
         say(fault instanceof ApiError ? fault.message : "The server broke off its answer. Try again.");
       } finally {

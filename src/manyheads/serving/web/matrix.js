@@ -8,7 +8,7 @@ import { shown as label } from "./pieces.js";
 import { tableFor } from "./weights.js";
 
 const LARGEST_CELL = 30;
-const SMALLEST_LABELLED = 10; // a smaller cell has no room for a label; hovering tells what it is
+const SMALLEST_LABELLED = 10; // a smaller cell has no room for a label; hovering shows its tokens
 const LETTERS = 13; // pixels high, or as high as a cell
 const LONGEST_LABEL = 88;
 const GAP = 6;
@@ -65,9 +65,9 @@ function writeLabels(context, { queries, keys }, { left, top, cell }, isActive) 
 
 /**
  * Make the matrix.
- * @param {object} wishes
- * @param {(cell: {query: number, key: number}|null) => void} wishes.onHover
- * @param {(query: number) => void} wishes.onChoose
+ * @param {object} options
+ * @param {(cell: {query: number, key: number}|null) => void} options.onHover
+ * @param {(query: number) => void} options.onChoose
  */
 export function createMatrix({ onHover, onChoose }) {
   const canvas = make("canvas", { role: "img", "aria-label": "Matrix of weights; the columns of words hold the same" });

@@ -21,13 +21,13 @@ function cellAt(share, count) {
 }
 
 /**
- * Make a heat map with a caption that tells the number under the pointer.
- * @param {object} wishes
- * @param {string} wishes.title
- * @param {string} wishes.text what one sees
- * @param {(row: number, column: number) => string} wishes.name names a cell
- * @param {number} wishes.ratio height of a cell by its width
- * @param {boolean} wishes.signed whether the scale has a middle at zero, or goes from the least to the greatest number
+ * Make a heat map with a caption that shows the number under the pointer.
+ * @param {object} options
+ * @param {string} options.title
+ * @param {string} options.text description
+ * @param {(row: number, column: number) => string} options.name names a cell
+ * @param {number} options.ratio height of a cell by its width
+ * @param {boolean} options.signed whether the scale has a middle at zero, or goes from the least to the greatest number
  */
 function createMap({ title, text, name, ratio, signed }) {
   const canvas = make("canvas", { role: "img", "aria-label": `${title}. ${text}` });

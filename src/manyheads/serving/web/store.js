@@ -3,12 +3,12 @@
 /**
  * @typedef {object} Translated what the server answered for the text that is shown
  * @property {string} q
- * @property {string} source the language asked for, or the one detected
+ * @property {string} source the requested language, or the detected one
  * @property {string} target
  * @property {string} text
  * @property {number} [score]
  * @property {{text: string, score: number|undefined}[]} alternatives
- * @property {number} candidates how many alternatives were asked for, which decides how wide the beam was
+ * @property {number} candidates the requested number of alternatives, which can widen the beam
  * @property {{language: string, confidence: number}|null} detected
  * @property {{language: string, confidence: number}[]} likely what the text may be in, where that is not sure
  */
@@ -60,7 +60,7 @@ export function createStore(initial) {
     get: () => state,
 
     /**
-     * Change some of the state and tell whoever listens to what really changed.
+     * Change some of the state, and notify the listeners of the keys that really changed.
      * @param {Partial<State>} changes
      */
     set(changes) {

@@ -3,7 +3,7 @@
 const STEPS = { ArrowLeft: -1, ArrowRight: 1 };
 
 /**
- * Bring the tabs to life.
+ * Add the behaviour of the tabs.
  * @param {ReturnType<typeof import("./store.js").createStore>} store
  * @param {HTMLElement} list the element with role tablist
  */

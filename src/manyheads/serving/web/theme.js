@@ -36,19 +36,19 @@ function apply(theme) {
 }
 
 /**
- * Put the switch on the page, and tell the store whenever colours change, for the canvases to be drawn anew.
+ * Put the switch on the page, and update the store whenever colours change, so that canvases are redrawn.
  * @param {ReturnType<typeof import("./store.js").createStore>} store
  * @param {HTMLElement} place
  */
 export function createThemeSwitch(store, place) {
   const system = matchMedia("(prefers-color-scheme: dark)");
-  const tell = () => store.set({ look: `${document.documentElement.dataset.theme} ${system.matches}` });
+  const update = () => store.set({ look: `${document.documentElement.dataset.theme} ${system.matches}` });
   place.append(makeChoice("theme", "Theme", OPTIONS, remembered(), (theme) => {
     apply(theme);
-    tell();
+    update();
   }));
-  system.addEventListener("change", tell);
-  tell();
+  system.addEventListener("change", update);
+  update();
 }
 
 apply(remembered());

@@ -7,12 +7,12 @@ const STEPS = { ArrowUp: -1, ArrowDown: 1, PageUp: -10, PageDown: 10 };
 
 /**
  * Make a column.
- * @param {object} wishes
- * @param {string} wishes.id
- * @param {(index: number|null) => void} wishes.onHover
- * @param {(index: number) => void} wishes.onChoose by click or focus
- * @param {() => void} wishes.onLeave by Escape
- * @param {() => void} wishes.onAcross by the arrow keys to the side
+ * @param {object} options
+ * @param {string} options.id
+ * @param {(index: number|null) => void} options.onHover
+ * @param {(index: number) => void} options.onChoose by click or focus
+ * @param {() => void} options.onLeave by Escape
+ * @param {() => void} options.onAcross by the arrow keys to the side
  */
 export function createTokenColumn({ id, onHover, onChoose, onLeave, onAcross }) {
   const element = make("div", { id, class: "tokens", role: "listbox" });

@@ -10,20 +10,20 @@ const ALTERNATIVES = 3;
 
 /**
  * Turn an answer of `/translate` into what the store keeps.
- * @param {{q: string, source: string, target: string, alternatives: number}} asked
+ * @param {{q: string, source: string, target: string, alternatives: number}} request
  * @param {object} answer
  * @returns {import("./store.js").Translated}
  */
-function translatedOf(asked, answer) {
+function translatedOf(request, answer) {
   const detected = answer.detectedLanguage ?? null;
   return {
-    q: asked.q,
-    source: asked.source === AUTO && detected ? detected.language : asked.source,
-    target: asked.target,
+    q: request.q,
+    source: request.source === AUTO && detected ? detected.language : request.source,
+    target: request.target,
     text: answer.translatedText,
     score: answer.score,
     alternatives: (answer.alternatives ?? []).map((text, at) => ({ text, score: answer.alternativeScores?.[at] })),
-    candidates: asked.alternatives,
+    candidates: request.alternatives,
     detected,
     likely: answer.likelyLanguages ?? [],
   };
@@ -154,10 +154,10 @@ export function createTranslator(store, api, root, onKey) {
       store.set({ translated: null });
       return;
     }
-    const asked = { q, source, target, alternatives: most };
-    loader.run(JSON.stringify(asked), async (signal) => {
-      const answer = await api.translate(asked, signal);
-      store.set({ translated: translatedOf(asked, answer) });
+    const request = { q, source, target, alternatives: most };
+    loader.run(JSON.stringify(request), async (signal) => {
+      const answer = await api.translate(request, signal);
+      store.set({ translated: translatedOf(request, answer) });
     }, () => store.set({ translated: null }));
   }
 

@@ -57,7 +57,7 @@ function layOut(nodes) {
 }
 
 /**
- * Return a node and all its forebears.
+ * Return a node and all its ancestors.
  * @param {Map<number, Node>} byId
  * @param {number} id
  * @returns {Set<number>}
@@ -84,7 +84,7 @@ function edge(node, places) {
 }
 
 /**
- * Draw a node: a box with its token; the title tells the rest.
+ * Draw a node: a box with its token; the title has the rest.
  * @param {Node} node
  * @param {Map<number, Place>} places
  * @returns {SVGElement}
