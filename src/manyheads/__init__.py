@@ -4,6 +4,28 @@
     Translator("runs/dates").translate("15 novembre 2026")  # '2026-11-15'
 
 Names are loaded when they are first used, so that importing the package costs nothing.
+
+| room | what is in it |
+|---|---|
+| `errors` | the exception for mistakes of a user, with its cure |
+| `processor`, `memory` | the features of the processor, and the handling of freed memory |
+| `config/` | recipes: the typed description of a run |
+| `positions/` | positional encodings |
+| `attention/` | attention: mechanisms, masks, heads |
+| `layers/` | the layers of the paper's figure 1 |
+| `models/` | whole models |
+| `data/` | from text files to batches |
+| `metrics/` | BLEU, chrF, error rates, significance tests |
+| `runs/` | the run folder |
+| `exchange/` | import from, and export to, other toolkits |
+| `decoding/` | from a model to text |
+| `encoding/` | from text to vectors, labels and answers |
+| `tasks/` | what is learned, and how it is measured |
+| `training/` | the training loop |
+| `evaluation/` | the evaluation and comparison of runs |
+| `inspection/` | attention weights, decoding steps and the beam of a run, and pictures of them |
+| `serving/` | the HTTP server and its web page |
+| `cli/` | the command |
 """
 
 from __future__ import annotations

@@ -1,4 +1,20 @@
-"""The command `manyheads`: one verb, one file, one help page. Nothing heavy is imported before a verb needs it."""
+"""The command `manyheads`: one verb, one file, one help page. Nothing heavy is imported before a verb needs it.
+
+| file | what it is |
+|---|---|
+| `app` | the table of verbs |
+| `train`, `recipe`, `validate`, `describe` | train a model; write, check and describe its recipe |
+| `translate`, `score` | translate texts; score given translations |
+| `evaluate` | evaluate and compare runs |
+| `encode`, `classify`, `answer` | vectors, labels and answers for texts |
+| `inspect` | pictures, pages and numbers of the inside of a run |
+| `serve` | the HTTP server |
+| `export`, `import_`, `comparing` | other toolkits, and the comparison with Hugging Face |
+| `data`, `lexicon`, `shortlist` | corpora, lexicons and shortlists |
+| `models` | the models of the package |
+| `options`, `texts`, `outputs` | common options, input texts and output files |
+| `help_pages`, `examples`, `completion` | help pages, their examples, and completion in a shell |
+"""
 
 from __future__ import annotations
 

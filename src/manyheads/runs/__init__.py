@@ -4,6 +4,8 @@
 |---|---|
 | `atomic` | files and folders that appear complete or not at all |
 | `folder` | the layout of a run folder; recipe, configuration and tokenizers in it |
+| `claim` | only one training at a time in a run folder |
+| `shipped` | the models of the package, by name |
 | `weights` | tensors as safetensors, checked name by name |
 | `card` | `card.md`: data, scores, command, versions |
 | `loading` | a run folder as a model (needs torch) |

@@ -5,6 +5,7 @@
 | `interface` | what a task offers: `Task`, `Objective`, `Validator` |
 | `translation` | one sequence into another |
 | `language_model` | a text continued |
+| `scoring` | the scores of translations |
 | `reading` | what the tasks of models that read have in common |
 | `masked_words` | hidden words, predicted from both sides |
 | `classification` | the label of a text |
