@@ -113,6 +113,7 @@ class _VectorTable:
                 self._add(word.lower(), row, _LOWER_CASED)
 
     def _add(self, word: str, row: int, match: int) -> None:
+        """Add a row to fill with the vector of a word."""
         # Keys are bytes, because decoding every word of a large file would cost more than looking it up.
         self._by_word.setdefault(word.encode("utf-8", "surrogatepass"), []).append((row, match))
 

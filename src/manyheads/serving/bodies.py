@@ -136,6 +136,7 @@ async def _multipart_fields(request: Request, body: bytes) -> dict[str, str]:
     """Parse a multipart form; files are ignored."""
 
     async def stream() -> AsyncGenerator[bytes, None]:
+        """Yield the body, which has been read already."""
         yield body
 
     try:
