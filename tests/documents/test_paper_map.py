@@ -42,9 +42,11 @@ def test_every_file_of_the_model_is_on_the_map():
 
 
 def test_the_reference_of_recipe_keys_is_current():
+    from manyheads.config.tasks.language_model import LanguageModelRecipe
     from manyheads.config.tasks.masked_words import MaskedWordsRecipe
     from manyheads.config.template import reference_page
 
     assert reference_page() in (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
-    for_bert = reference_page(MaskedWordsRecipe, without=("name", "seed", "training"))
-    assert for_bert in (ROOT / "docs" / "bert.md").read_text(encoding="utf-8")
+    for recipe, page in ((MaskedWordsRecipe, "bert"), (LanguageModelRecipe, "language-models")):
+        table = reference_page(recipe, without=("name", "seed", "training"))
+        assert table in (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8"), page

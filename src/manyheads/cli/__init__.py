@@ -4,7 +4,7 @@
 |---|---|
 | `app` | the table of verbs |
 | `train`, `recipe`, `validate`, `describe` | train a model; write, check and describe its recipe |
-| `translate`, `score` | translate texts; score given translations |
+| `translate`, `generate`, `score` | translate texts; continue a text; score given translations |
 | `evaluate` | evaluate and compare runs |
 | `encode`, `classify`, `answer` | vectors, labels and answers for texts |
 | `inspect` | pictures, pages and numbers of the inside of a run |
