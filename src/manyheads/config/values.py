@@ -54,5 +54,5 @@ Metric = Literal["loss", "bleu", "chrf", "exact_match", "word_error_rate", "symb
 class Settings(BaseModel):
     """The base of every section: unknown keys are refused and values never change after validation."""
 
-    # A section is only built when it is first used: nested ones never by themselves, and those of other tasks not at all.
+    # A section is built when it is first used: nested ones never by themselves, those of other tasks not at all.
     model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=(), defer_build=True)
