@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import fcntl
+import io
 import os
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 # Before anything imports torch: tests compute on one core each, whatever the machine has.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -259,6 +261,22 @@ def dates_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "training.batch_tokens": 1024,
     }
     return _trained(tmp_path_factory, "dates", changes)
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> Counter[Path]:
+    """How often each file was opened since the test began, by whatever code."""
+    counts: Counter[Path] = Counter()
+    open_file = io.open
+
+    def count(file: Any, *arguments: Any, **options: Any) -> IO[Any]:
+        if not isinstance(file, int):
+            counts[Path(file)] += 1
+        return open_file(file, *arguments, **options)
+
+    monkeypatch.setattr("io.open", count)  # as pathlib calls it
+    monkeypatch.setattr("builtins.open", count)
+    return counts
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyheads.data.text.files import fingerprint, read_lines, resolve, text_files
+from manyheads.data.text.files import read_lines, resolve, text_files
 from manyheads.errors import ManyheadsError
 
 # Everything Unicode calls a line separator, except the newline itself, which ends a line here.
@@ -110,18 +110,3 @@ def test_data_paths_lead_to_the_data_folder(tmp_path: Path, monkeypatch: pytest.
 def test_the_home_folder_may_be_written_short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setenv("HOME", str(tmp_path))
     assert resolve("~/train.en") == tmp_path / "train.en"
-
-
-def test_a_fingerprint_is_of_the_content_alone(tmp_path: Path):
-    first, second = tmp_path / "first", tmp_path / "second"
-    first.write_bytes(b"same")
-    second.write_bytes(b"same")
-    assert fingerprint([first]) == fingerprint([second])
-    second.write_bytes(b"sane")
-    assert fingerprint([first]) != fingerprint([second])
-
-
-def test_a_fingerprint_knows_where_one_file_ends(tmp_path: Path):
-    for name, content in {"ab": b"ab", "c": b"c", "a": b"a", "bc": b"bc"}.items():
-        (tmp_path / name).write_bytes(content)
-    assert fingerprint([tmp_path / "ab", tmp_path / "c"]) != fingerprint([tmp_path / "a", tmp_path / "bc"])

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyheads.data.batches.store import cache_folder
-from manyheads.data.text.files import fingerprint, read_lines
+from manyheads.data.text.files import read_lines
+from manyheads.data.text.fingerprints import Fingerprints
 from manyheads.data.tokens.running_text import LINE_BREAK
 from manyheads.data.tokens.tokenizers import Tokenizer
 from manyheads.errors import ManyheadsError
@@ -27,7 +28,7 @@ def text_lines(files: Sequence[Path]) -> Iterator[str]:
 
 def open_text(files: Sequence[Path], tokenizer: Tokenizer, *, threads: int = 1) -> NDArray[np.uint32]:
     """Return the ids [N] of a text, building them if this is the first time; a line break follows each line."""
-    key = hashlib.sha256(f"text {fingerprint(list(files))}".encode() + tokenizer.model).hexdigest()[:32]
+    key = hashlib.sha256(f"text {Fingerprints().of(files)}".encode() + tokenizer.model).hexdigest()[:32]
     place = cache_folder() / "text" / f"{key}.ids"
     if not place.exists():
         _write(place, _chunks(text_lines(files), tokenizer, threads))

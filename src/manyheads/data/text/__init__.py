@@ -3,6 +3,7 @@
 | file | what it is |
 |---|---|
 | `files` | lines of text files, plain or .gz, with errors that name file and line |
+| `fingerprints` | checksums of files, computed while they are read |
 | `records` | `Pair` and `Example`, the items of corpora |
 | `corpora` | pairs from parallel files, TSV, JSONL, folders or generated tasks |
 | `held_out` | training and validation data, cut by sentence |

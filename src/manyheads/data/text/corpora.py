@@ -8,13 +8,15 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import chain, zip_longest
 from pathlib import Path
 
 from manyheads.config.corpora import CorpusSettings
 from manyheads.data.cleaning.drift import drift_line
 from manyheads.data.generated import Split, task
-from manyheads.data.text.files import fingerprint, read_lines, text_files
+from manyheads.data.text.files import read_lines, text_files
+from manyheads.data.text.fingerprints import Fingerprints
 from manyheads.data.text.records import Pair
 from manyheads.errors import ManyheadsError
 
@@ -39,23 +41,26 @@ class Corpus(ABC):
         """Return where the pairs come from, for messages and cards."""
 
 
-def open_corpus(settings: CorpusSettings, *, split: Split, lenient: bool = False) -> Corpus:
+def open_corpus(
+    settings: CorpusSettings, *, split: Split, lenient: bool = False, fingerprints: Fingerprints | None = None
+) -> Corpus:
     """Return the corpus that the settings describe; `split` matters to generated tasks alone.
 
-    A lenient corpus reads over bytes that are not UTF-8, for whoever looks for them.
+    A lenient corpus reads over bytes that are not UTF-8, for whoever looks for them. Corpora that have files in common
+    may share `fingerprints`.
     """
     if settings.task is not None:
         return GeneratedCorpus(settings, split)
-    if settings.pairs is not None:
-        return PairFiles(settings, lenient=lenient)
-    return ParallelFiles(settings, lenient=lenient)
+    kind = PairFiles if settings.pairs is not None else ParallelFiles
+    return kind(settings, fingerprints or Fingerprints(), lenient=lenient)
 
 
 class ParallelFiles(Corpus):
     """Two files, or two folders of files, whose lines belong together."""
 
-    def __init__(self, settings: CorpusSettings, *, lenient: bool = False) -> None:
+    def __init__(self, settings: CorpusSettings, fingerprints: Fingerprints, *, lenient: bool = False) -> None:
         assert settings.source is not None and settings.target is not None
+        self._fingerprints = fingerprints
         self._lenient = lenient
         self.source = text_files(settings.source, role="source")
         self.target = text_files(settings.target, role="target")
@@ -75,7 +80,8 @@ class ParallelFiles(Corpus):
 
     def _lines(self, files: list[Path]) -> Iterator[str]:
         """Yield the lines of several files as if they were one."""
-        return chain.from_iterable(read_lines(file, lenient=self._lenient) for file in files)
+        read = partial(read_lines, lenient=self._lenient, open_bytes=self._fingerprints.open)
+        return chain.from_iterable(map(read, files))
 
     def _unequal(self, sources: int, targets: int) -> ManyheadsError:
         """Return the error for files of unequal length, with the line where they drift apart if it can be told."""
@@ -93,7 +99,7 @@ class ParallelFiles(Corpus):
 
     def key(self) -> str:
         """Return the checksum of both sides' bytes."""
-        return f"parallel {fingerprint(self.source)} {fingerprint(self.target)}"
+        return f"parallel {self._fingerprints.of(self.source)} {self._fingerprints.of(self.target)}"
 
     def origin(self) -> str:
         """Return both paths."""
@@ -103,8 +109,9 @@ class ParallelFiles(Corpus):
 class PairFiles(Corpus):
     """TSV or JSONL files in which each line holds both sides."""
 
-    def __init__(self, settings: CorpusSettings, *, lenient: bool = False) -> None:
+    def __init__(self, settings: CorpusSettings, fingerprints: Fingerprints, *, lenient: bool = False) -> None:
         assert settings.pairs is not None
+        self._fingerprints = fingerprints
         self._lenient = lenient
         self.settings = settings
         self.files = text_files(settings.pairs, role="pairs")
@@ -118,7 +125,8 @@ class PairFiles(Corpus):
         count = kept = 0
         for file in self.files:
             read = self._read_json if self._is_json(file) else self._read_columns
-            for number, line in enumerate(read_lines(file, lenient=self._lenient), start=1):
+            lines = read_lines(file, lenient=self._lenient, open_bytes=self._fingerprints.open)
+            for number, line in enumerate(lines, start=1):
                 count += 1
                 pair = read(line, f"{file}:{number}")
                 if pair is not None:
@@ -182,7 +190,7 @@ class PairFiles(Corpus):
         """Return the checksum of the files' bytes and which columns are taken."""
         chosen = f"{self.settings.format} {self.settings.source_column} {self.settings.target_column}"
         kept = "".join(f" {name}={values}" for name, values in sorted(self.settings.keep.items(), key=str))
-        return f"pairs {fingerprint(self.files)} {chosen}{kept}"
+        return f"pairs {self._fingerprints.of(self.files)} {chosen}{kept}"
 
     def origin(self) -> str:
         """Return the path."""

@@ -6,12 +6,11 @@ Only a newline ends a line. Unicode has other line separators; splitting at thes
 from __future__ import annotations
 
 import gzip
-import hashlib
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, cast
 
 from manyheads.errors import ManyheadsError
 
@@ -47,19 +46,22 @@ def text_files(path: str, *, role: str) -> list[Path]:
     return [resolved]
 
 
-def open_bytes(path: Path) -> BinaryIO:
-    """Open a file for reading; a .gz file is decompressed."""
-    return cast(BinaryIO, gzip.open(path, "rb")) if path.suffix == ".gz" else path.open("rb")
+def open_file(path: Path) -> BufferedReader:
+    """Open a file for reading its bytes."""
+    return path.open("rb")
 
 
-def read_lines(path: Path, *, lenient: bool = False) -> Iterator[str]:
+def read_lines(
+    path: Path, *, lenient: bool = False, open_bytes: Callable[[Path], BufferedReader] = open_file
+) -> Iterator[str]:
     """Yield the lines of a UTF-8 file without line ends and without a byte-order mark at the start.
 
-    Bytes that are not UTF-8 are an error or, with `lenient`, become replacement characters.
+    Bytes that are not UTF-8 are an error or, with `lenient`, become replacement characters. `open_bytes` opens
+    the file.
     """
     number = 0
     try:
-        with open_bytes(path) as file:
+        with open_bytes(path) as packed, _unpacked(packed, path) as file:
             for number, raw in enumerate(file, start=1):
                 line = raw.rstrip(b"\r\n").decode("utf-8", "replace" if lenient else "strict")
                 yield line.removeprefix("\ufeff") if number == 1 else line
@@ -72,13 +74,14 @@ def read_lines(path: Path, *, lenient: bool = False) -> Iterator[str]:
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ManyheadsError(f"this .gz file is damaged: {error}.", where=f"{path}:{number + 1}") from None
     except OSError as error:
-        raise ManyheadsError(f"this file cannot be read: {error.strerror or error}.", where=str(path)) from None
+        raise unreadable(path, error) from None
 
 
-def fingerprint(paths: list[Path]) -> str:
-    """Return a sha256 over the bytes of all files, in order."""
-    digest = hashlib.sha256()
-    for path in paths:
-        with path.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.hexdigest()
+def _unpacked(packed: BufferedReader, path: Path) -> BufferedReader | gzip.GzipFile:
+    """Return the bytes of an open file; those of a .gz file are decompressed."""
+    return gzip.GzipFile(fileobj=packed, mode="rb") if path.suffix == ".gz" else packed
+
+
+def unreadable(path: Path, error: OSError) -> ManyheadsError:
+    """Return the error for a file that cannot be read."""
+    return ManyheadsError(f"this file cannot be read: {error.strerror or error}.", where=str(path))

@@ -1,0 +1,102 @@
+"""Fingerprints of files, which tell whether a corpus is still the same.
+
+A large corpus takes long to read, so a file is hashed while it is read for another purpose.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+from manyheads.data.text.files import open_file, unreadable
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+BLOCK = 1 << 20  # bytes that are read and hashed at once
+
+
+class Fingerprints:
+    """The checksums of files, computed when a file is first read to its end, and again if it has changed since."""
+
+    def __init__(self) -> None:
+        self._known: dict[Path, tuple[_State, bytes]] = {}
+
+    def of(self, paths: Sequence[Path]) -> str:
+        """Return one sha256 for the bytes of several files, and read those that were not read before."""
+        digest = hashlib.sha256()
+        for path in paths:
+            try:
+                digest.update(self._checksum(path) or self._read(path))
+            except OSError as error:
+                raise unreadable(path, error) from None
+        return digest.hexdigest()
+
+    def open(self, path: Path) -> io.BufferedReader:
+        """Open a file for reading its bytes, which are hashed on the way unless their checksum is known."""
+        if self._checksum(path):
+            return open_file(path)
+        file = open_file(path)
+        state = _State.of(os.fstat(file.fileno()))
+
+        def remember(checksum: bytes) -> None:
+            """Remember the checksum for the state that the file was opened in."""
+            self._known[path] = state, checksum
+
+        return io.BufferedReader(_Hashed(file, remember), BLOCK)
+
+    def _checksum(self, path: Path) -> bytes | None:
+        """Return the checksum of a file that was read before and has not changed since."""
+        state, checksum = self._known.get(path, (None, None))
+        return checksum if state == _State.of(path.stat()) else None
+
+    def _read(self, path: Path) -> bytes:
+        """Read a file to its end and return its checksum."""
+        with self.open(path) as file:
+            while file.read(BLOCK):
+                pass
+        return self._known[path][1]
+
+
+class _State(NamedTuple):
+    """What changes whenever a file is written."""
+
+    size: int
+    modified: int
+    changed: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> Self:
+        """Return the size and the times of a file."""
+        return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
+class _Hashed(io.RawIOBase):
+    """The bytes of a file, hashed while they are read; at their end, a function gets the checksum."""
+
+    def __init__(self, file: io.BufferedReader, at_end: Callable[[bytes], None]) -> None:
+        self._file = file
+        self._at_end = at_end
+        self._digest = hashlib.sha256()
+
+    def readable(self) -> bool:
+        """Return True, as a buffered reader requires it."""
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Read the next bytes into a buffer and return their number, which is 0 at the end."""
+        view = memoryview(buffer)
+        count = self._file.readinto(view)
+        self._digest.update(view[:count])
+        if not count:
+            self._at_end(self._digest.digest())
+        return count
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        super().close()
