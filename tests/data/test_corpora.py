@@ -1,17 +1,14 @@
-"""Pairs are the same however they are stored, and what is held out of training stays out of it."""
+"""Pairs are the same however they are stored."""
 
 import gzip
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from manyheads.config.corpora import CorpusSettings
-from manyheads.data.text.corpora import Corpus, open_corpus
-from manyheads.data.text.held_out import Part
+from manyheads.data.text.corpora import open_corpus
 from manyheads.data.text.records import Pair
 from manyheads.errors import ManyheadsError
 
@@ -214,124 +211,3 @@ def test_a_key_that_is_not_there_is_named(tmp_path: Path):
     error = refused(one_file(tmp_path, "p.jsonl", jsonl(PAIRS), source_column="de", target_column="en"))
     assert "'de' and 'en'" in error.what
     assert error.where == f"{tmp_path / 'p.jsonl'}:1"
-
-
-# --- Held out --------------------------------------------------------------------------------------------------------
-
-
-class Given(Corpus):
-    """A corpus of the pairs it is given."""
-
-    def __init__(self, pairs: list[Pair]) -> None:
-        self._pairs = pairs
-
-    def pairs(self) -> Iterator[Pair]:
-        return iter(self._pairs)
-
-    def key(self) -> str:
-        return repr(self._pairs)
-
-    def origin(self) -> str:
-        return "the test"
-
-
-def parts(pairs: list[Pair], held_out: int) -> tuple[list[Pair], list[Pair]]:
-    """Return what remains for training, and what is held out."""
-    training, validation = (
-        list(Part(Given(pairs), held_out=held_out, validation=validation).pairs()) for validation in (False, True)
-    )
-    return training, validation
-
-
-# Few different sentences, so that many repeat, on one side or on both.
-REPETITIVE = st.lists(st.builds(Pair, st.sampled_from("abcdefghij"), st.sampled_from("ABCDEFGHIJ")), min_size=2)
-
-
-@given(REPETITIVE, st.data())
-def test_no_sentence_of_either_side_is_in_both_parts(pairs: list[Pair], data: st.DataObject):
-    held_out = data.draw(st.integers(1, len(pairs) - 1))
-    training, validation = parts(pairs, held_out)
-    assert not {pair.source for pair in training} & {pair.source for pair in validation}
-    rest = iter(pairs)
-    assert all(pair in rest for pair in training), "the order of the whole is kept"
-    rest = iter(pairs)
-    assert all(pair in rest for pair in validation), "the order of the whole is kept"
-    assert parts(pairs, held_out) == (training, validation)
-
-
-@given(REPETITIVE, st.data())
-def test_pairs_that_share_a_held_out_target_are_left_out_unless_they_are_many(pairs: list[Pair], data: st.DataObject):
-    held_out = data.draw(st.integers(1, len(pairs) - 1))
-    training, validation = parts(pairs, held_out)
-    sources, targets = {pair.source for pair in validation}, {pair.target for pair in validation}
-    others = [pair for pair in pairs if pair.source not in sources]
-    unshared = [pair for pair in others if pair.target not in targets]
-    many = 10 * (len(others) - len(unshared)) > len(others)
-    part = Part(Given(pairs), held_out=held_out, validation=True)
-    assert training == (others if many else unshared)
-    assert (part.by_source_alone, part.shared) == (many, len(others) - len(unshared))
-    assert list(part.complement().pairs()) == training
-    assert part.complement().key() == Part(Given(pairs), held_out=held_out, validation=False).key()
-
-
-def test_labels_are_cut_by_text_alone():
-    pairs = [Pair(f"text {i}", ("good", "bad", "neither")[i % 3]) for i in range(300)]
-    training, validation = parts(pairs, 15)
-    assert len(training) == 285 and len(validation) == 15
-    part = Part(Given(pairs), held_out=15, validation=True)
-    assert part.remark().startswith("Training pairs that share their target with validation data: 285, too many")
-    assert part.key() == f"held out 15 by source of {pairs!r}"
-    assert part.complement().key() == f"without 15 by source of {pairs!r}"
-
-
-def test_a_few_shared_targets_are_left_out_and_counted_and_the_key_is_as_ever():
-    pairs = [Pair(f"source {i}", f"target {i}") for i in range(200)]
-    held_out = parts(pairs, 10)[1][0]
-    pairs += [Pair("another source", held_out.target)]
-    training, validation = parts(pairs, 10)
-    part = Part(Given(pairs), held_out=10, validation=False)
-    assert held_out in validation
-    assert not {pair.target for pair in training} & {pair.target for pair in validation}
-    assert part.remark() == "Left out of training, since validation data has their target: 1."
-    assert part.key() == f"without 10 of {pairs!r}"
-    assert Part(Given(pairs[:-1]), held_out=10, validation=False).remark() == ""
-
-
-@given(st.integers(2, 400), st.data())
-def test_something_is_held_out_and_something_remains(count: int, data: st.DataObject):
-    held_out = data.draw(st.integers(1, min(count - 1, count // 20 + 1)))
-    offset = data.draw(st.integers(0, 10**6))
-    pairs = [Pair(f"source {i + offset}", f"target {i + offset}") for i in range(count)]
-    training, validation = parts(pairs, held_out)
-    assert validation, f"nothing of {count} pairs was held out, though {held_out} were asked for"
-    assert training
-    assert sorted(training + validation) == sorted(pairs)
-
-
-def test_about_as_many_are_held_out_as_were_asked_for():
-    pairs = [Pair(f"source {i}", f"target {i}") for i in range(20_000)]
-    training, validation = parts(pairs, 1000)
-    assert 900 < len(validation) < 1100
-    assert len(training) + len(validation) == 20_000
-
-
-def test_what_is_held_out_does_not_depend_on_the_order():
-    pairs = [Pair(f"source {i}", f"target {i}") for i in range(1000)]
-    assert sorted(parts(pairs, 100)[1]) == sorted(parts(pairs[::-1], 100)[1])
-
-
-def test_both_parts_have_keys_of_their_own():
-    pairs = [Pair(f"source {i}", f"target {i}") for i in range(100)]
-    whole = Given(pairs)
-    keys = {
-        Part(whole, held_out=held_out, validation=validation).key()
-        for held_out in (10, 20)
-        for validation in (False, True)
-    }
-    assert len(keys | {whole.key()}) == 5
-
-
-@pytest.mark.parametrize("held_out", [3, 4])
-def test_no_more_can_be_held_out_than_there_is(held_out: int):
-    with pytest.raises(ManyheadsError, match=r"there are only 3.*data\.held_out"):
-        Part(Given(PAIRS[:3]), held_out=held_out, validation=True)

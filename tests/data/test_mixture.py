@@ -16,7 +16,7 @@ from manyheads.data.batches.mixture import Mixture
 from manyheads.data.batches.pairs import PairBatch, PairBatches
 from manyheads.data.batches.store import Store, open_store
 from manyheads.data.text.corpora import Corpus, Together, Weighted
-from manyheads.data.text.held_out import Part, Without, open_corpora
+from manyheads.data.text.held_out import HeldOut, Without, open_corpora
 from manyheads.data.text.records import Pair
 from manyheads.data.tokens.tokenizers import PAD, START, TRAINING_PAIRS, Tokenizers, train_tokenizers
 from manyheads.runs.folder import RunFolder
@@ -165,9 +165,9 @@ SENTENCES = st.lists(st.builds(Pair, st.sampled_from("abcdefghij"), st.sampled_f
 
 @given(SENTENCES, SENTENCES, st.data())
 def test_nothing_that_is_held_out_is_in_another_corpus(first: list[Pair], second: list[Pair], data: st.DataObject):
-    valid = Part(Given(first), held_out=data.draw(st.integers(1, len(first) - 1)), validation=True)
+    valid = HeldOut(Given(first), data.draw(st.integers(1, len(first) - 1)))
     sources, targets = {pair.source for pair in valid.pairs()}, {pair.target for pair in valid.pairs()}
-    targets = set() if valid.by_source_alone else targets
+    targets = set() if valid.cut.by_source_alone else targets
     left = Without(Given(second), valid)
     assert list(left.pairs()) == [pair for pair in second if pair.source not in sources and pair.target not in targets]
     assert all(second[number - 1] == pair for number, pair in left.numbered())

@@ -19,7 +19,7 @@ from manyheads.data.batches.pairs import PairBatch, PairBatches
 from manyheads.data.batches.stages import stage_batches
 from manyheads.data.batches.store import Store, open_store
 from manyheads.data.text.corpora import Corpus, Weighted, open_corpus, together
-from manyheads.data.text.held_out import Part, open_corpora
+from manyheads.data.text.held_out import HeldOut, open_corpora
 from manyheads.data.text.records import Pair
 from manyheads.data.tokens.tokenizers import (
     DEFAULT_VOCABULARY,
@@ -256,7 +256,7 @@ class TranslationTask(Task[TranslationRecipe, PairBatch]):
         self.store = Mixture(stores, [1.0] * len(stores))
         valid_store = open_store(valid, tokenizers, recipe.data, threads=threads)
         _tell_tally(self.store, valid_store, tell)
-        if isinstance(valid, Part) and (remark := valid.remark()):
+        if isinstance(valid, HeldOut) and (remark := valid.remark()):
             tell(f"{'Corpus 1: ' if len(corpora) > 1 else ''}{remark}")
         self.stages = stage_batches(recipe, stores, tokenizers, special)
         longest = recipe.data.max_length

@@ -6,6 +6,7 @@
 | `fingerprints` | checksums of files, computed while they are read |
 | `records` | `Pair` and `Example`, the items of corpora |
 | `corpora` | pairs from parallel files, TSV, JSONL, folders or generated tasks |
+| `cut` | which pairs are held out for validation |
 | `held_out` | training and validation data, cut by sentence |
 | `examples` | examples with labels or answers from TSV, JSONL or generated tasks |
 | `placeholders` | the parts of a text that translation must not change: `%s`, `{name}`, markup, addresses |

@@ -32,6 +32,10 @@ class Corpus(ABC):
         """Yield every pair with its line, counted from 1."""
         return enumerate(self.pairs(), start=1)
 
+    def count(self) -> int:
+        """Return the number of pairs; where it is not known, every pair is read."""
+        return sum(1 for _ in self.pairs())
+
     @abstractmethod
     def key(self) -> str:
         """Return a text that is the same exactly as long as the pairs are."""
@@ -235,6 +239,10 @@ class Tagged(Corpus):
         for number, pair in self.whole.numbered():
             yield number, Pair(f"{self.tag} {pair.source}" if pair.source.strip() else "", pair.target)
 
+    def count(self) -> int:
+        """Return the whole's number of pairs."""
+        return self.whole.count()
+
     def key(self) -> str:
         """Return the tag and the whole's key."""
         return f"tagged {self.tag} {self.whole.key()}"
@@ -284,9 +292,7 @@ class Weighted(Corpus):
 
     def pairs(self) -> Iterator[Pair]:
         """Yield pairs at equal distances, corpus by corpus."""
-        total = sum(
-            weight * sum(1 for _ in corpus.pairs()) for corpus, weight in zip(self.corpora, self.weights, strict=True)
-        )
+        total = sum(weight * corpus.count() for corpus, weight in zip(self.corpora, self.weights, strict=True))
         scale = min(1.0, self.most / max(1.0, total))
         for corpus, weight in zip(self.corpora, self.weights, strict=True):
             for number, pair in enumerate(corpus.pairs()):

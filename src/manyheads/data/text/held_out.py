@@ -2,96 +2,62 @@
 
 from __future__ import annotations
 
-import copy
-import hashlib
-import heapq
-from collections import Counter
 from collections.abc import Iterator
 
 from manyheads.config.corpora import DataSettings
 from manyheads.data.text.corpora import Corpus, open_corpus, tagged, together
+from manyheads.data.text.cut import Cut, cut_off
+from manyheads.data.text.fingerprints import Fingerprints
 from manyheads.data.text.records import Pair
 from manyheads.errors import ManyheadsError
 
-LARGEST_LOSS = 0.1  # of the training pairs: more are not left out for the sake of targets that they share
 
+class HeldOut(Corpus):
+    """The pairs of a corpus that are held out for validation; they are kept in memory."""
 
-class Part(Corpus):
-    """What is left of a corpus when some pairs are held out for validation, or those that were.
-
-    The cut is by sentence on both sides: no source and no target sentence that is held out remains in training, so
-    repeated sentences cannot leak. Held out are the sources with the smallest hashes, which depend on nothing but text.
-
-    Where that would take more than a tenth of the pairs from training, targets are not sentences of their own but
-    labels, say, which both parts must have; then the cut is by source alone.
-    """
-
-    def __init__(self, whole: Corpus, *, held_out: int, validation: bool) -> None:
+    def __init__(self, whole: Corpus, count: int, before: Cut | None = None) -> None:
+        """Hold out `count` pairs, as `before` if that was a cut of the same corpus; otherwise the corpus is read."""
         self.whole = whole
-        self.held_out = held_out
-        self.validation = validation
-        smallest = heapq.nsmallest(held_out + 1, (_hash(pair.source) for pair in whole.pairs()))
-        if len(smallest) <= held_out:
-            raise ManyheadsError(
-                f"{held_out:,} pairs are to be held out for validation, but there are only {len(smallest):,}.",
-                where=whole.origin(),
-                cure="Give validation data (data.valid) or a smaller data.held_out.",
-            )
-        self._largest = smallest[held_out - 1]
-        validating = [pair for pair in whole.pairs() if self._is_held_out(pair)]
-        self.sources = frozenset(pair.source for pair in validating)
-        self.targets = frozenset(pair.target for pair in validating)
-        training = Counter(pair.target in self.targets for pair in whole.pairs() if not self._is_held_out(pair))
-        self.shared = training[True]
-        self.by_source_alone = self.shared > LARGEST_LOSS * training.total()
-        if self.by_source_alone:
-            self.targets = frozenset()
-
-    def complement(self) -> Part:
-        """Return the other part of the same cut, without looking for it again."""
-        other = copy.copy(self)
-        other.validation = not self.validation
-        return other
-
-    def _is_held_out(self, pair: Pair) -> bool:
-        """Whether the hash of the source is among the smallest."""
-        return _hash(pair.source) <= self._largest
+        self.cut = before if before and before.is_of(whole, count) else cut_off(whole, count)
+        self.sources = frozenset(pair.source for pair in self.pairs())
+        self.targets = frozenset(() if self.cut.by_source_alone else (pair.target for pair in self.pairs()))
 
     def pairs(self) -> Iterator[Pair]:
-        """Yield this part's pairs in the order of the whole."""
-        return (pair for _, pair in self.numbered())
+        """Yield the pairs in the order of the whole."""
+        return (pair for _, pair in self.cut.pairs)
 
     def numbered(self) -> Iterator[tuple[int, Pair]]:
-        """Yield this part's pairs with their lines in the whole."""
-        for number, pair in self.whole.numbered():
-            held_out = self._is_held_out(pair)
-            if held_out if self.validation else not held_out and pair.target not in self.targets:
-                yield number, pair
+        """Yield the pairs with their lines in the whole."""
+        return iter(self.cut.pairs)
 
     def key(self) -> str:
-        """Return the whole's key and where it was cut."""
-        side = " by source" if self.by_source_alone else ""
-        return f"{'held out' if self.validation else 'without'} {self.held_out}{side} of {self.whole.key()}"
+        """Return where the whole was cut and its key."""
+        return f"held out {self.place} of {self.cut.corpus}"
+
+    @property
+    def place(self) -> str:
+        """Where the whole was cut, as a part of keys."""
+        return f"{self.cut.asked}{' by source' if self.cut.by_source_alone else ''}"
 
     def origin(self) -> str:
         """Return where the whole comes from and which part this is."""
-        part = "held out of" if self.validation else "without what is held out of"
-        return f"{part} {self.whole.origin()}"
+        return f"held out of {self.whole.origin()}"
 
     def remark(self) -> str:
         """Say what became of the pairs whose target is held out though their source is not; empty if there are none."""
-        if self.by_source_alone:
+        shared = self.cut.shared
+        if self.cut.by_source_alone:
             return (
-                f"Training pairs that share their target with validation data: {self.shared:,}, too many to leave out; "
+                f"Training pairs that share their target with validation data: {shared:,}, too many to leave out; "
                 "so validation data was cut off by source alone."
             )
-        return f"Left out of training, since validation data has their target: {self.shared:,}." if self.shared else ""
+        return f"Left out of training, since validation data has their target: {shared:,}." if shared else ""
 
 
 class Without(Corpus):
     """A corpus without the sentences that are held out of another one."""
 
-    def __init__(self, whole: Corpus, held_out: Part) -> None:
+    def __init__(self, whole: Corpus, held_out: HeldOut) -> None:
         self.whole = whole
         self.held_out = held_out
 
@@ -114,15 +80,38 @@ class Without(Corpus):
         return f"{self.whole.origin()} (without what is held out)"
 
 
-def open_corpora(settings: DataSettings) -> tuple[list[Corpus], Corpus]:
-    """Return the training corpora, with their tags, and the validation corpus."""
-    train, valid = _split(settings)
+class Rest(Without):
+    """What is left of a corpus when some of its own pairs are held out."""
+
+    def __init__(self, held_out: HeldOut) -> None:
+        super().__init__(held_out.whole, held_out)
+
+    def count(self) -> int:
+        """Return the number of pairs, which is known from the cut."""
+        return self.held_out.cut.remaining
+
+    def key(self) -> str:
+        """Return where the whole was cut and its key."""
+        return f"without {self.held_out.place} of {self.whole.key()}"
+
+    def origin(self) -> str:
+        """Return where the whole comes from and which part this is."""
+        return f"without what is held out of {self.whole.origin()}"
+
+
+def open_corpora(settings: DataSettings, before: Cut | None = None) -> tuple[list[Corpus], Corpus]:
+    """Return the training corpora, with their tags, and the validation corpus.
+
+    Where this is cut off the training data, the cut that was made `before` is taken as long as the corpus is the same.
+    """
+    train, valid = _split(settings, before)
     return [tagged(corpus, own.tags) for corpus, own in zip(train, settings.corpora, strict=True)], valid
 
 
-def _split(settings: DataSettings) -> tuple[list[Corpus], Corpus]:
+def _split(settings: DataSettings, before: Cut | None) -> tuple[list[Corpus], Corpus]:
     """Return the training corpora and the validation corpus, cut off the first of them where the recipe says so."""
-    train = [open_corpus(corpus, split="train") for corpus in settings.corpora]
+    fingerprints = Fingerprints()
+    train = [open_corpus(corpus, split="train", fingerprints=fingerprints) for corpus in settings.corpora]
     if settings.valid is not None:
         return train, together([tagged(open_corpus(one, split="valid"), one.tags) for one in settings.valid_corpora])
     if settings.held_out == 0:
@@ -132,10 +121,5 @@ def _split(settings: DataSettings) -> tuple[list[Corpus], Corpus]:
             cure="Give data.valid, or cut some pairs off the training data with data.held_out: 1000",
         )
     first, *others = train
-    valid = Part(first, held_out=settings.held_out, validation=True)
-    return [valid.complement(), *(Without(other, valid) for other in others)], valid
-
-
-def _hash(text: str) -> bytes:
-    """Return eight bytes that depend on a text alone."""
-    return hashlib.blake2b(text.encode("utf-8"), digest_size=8).digest()
+    valid = HeldOut(first, settings.held_out, before)
+    return [Rest(valid), *(Without(other, valid) for other in others)], valid
