@@ -271,7 +271,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Counter[Path]:
 
     def count(file: Any, *arguments: Any, **options: Any) -> IO[Any]:
         if not isinstance(file, int):
-            counts[Path(file)] += 1
+            counts[Path(os.fsdecode(file))] += 1
         return open_file(file, *arguments, **options)
 
     monkeypatch.setattr("io.open", count)  # as pathlib calls it

@@ -4,6 +4,7 @@ recipe.yaml         the recipe, every key resolved
 config.json         what is needed to rebuild the model
 model.safetensors   the weights: the best so far
 tokenizer/          SentencePiece models
+held_out.json       the pairs cut off the training data for validation, if the recipe says so (`data.held_out`)
 shortlist.safetensors   likely translations of each token, if `manyheads shortlist` made them
 checkpoints/step-…/ everything needed to go on
 begun.yaml          the recipe that training was last started with; its user may edit recipe.yaml
@@ -29,6 +30,7 @@ from manyheads.config.reading import load_recipe, of_task, recipe_text
 from manyheads.config.recipe import RecipeBase
 from manyheads.config.tasks import ModelConfig, Recipe, config_class
 from manyheads.config.tasks.translation import TranslationConfig
+from manyheads.data.text.cut import Cut
 from manyheads.data.tokens.tokenizers import Tokenizers
 from manyheads.errors import ManyheadsError
 from manyheads.runs.atomic import explained, leftovers, new_folder, remove_folder, remove_leftovers, write_file
@@ -38,7 +40,10 @@ from manyheads.runs.shipped import find_run
 CHANGEABLE = ("name", "training", "validation", "decoding")
 
 # What is written by way of drafts, as regular expressions: in the run folder and in its checkpoints.
-_WRITTEN = r"(?:recipe|begun)\.yaml|config\.json|(?:model|shortlist)\.safetensors|tokenizer|metrics\.jsonl|card\.md"
+_WRITTEN = (
+    r"(?:recipe|begun)\.yaml|(?:config|held_out)\.json|(?:model|shortlist)\.safetensors|tokenizer"
+    r"|metrics\.jsonl|card\.md"
+)
 _CHECKPOINT = r"step-[0-9]+"
 
 R = TypeVar("R", bound=RecipeBase)
@@ -70,6 +75,11 @@ class RunFolder:
     def tokenizer_folder(self) -> Path:
         """SentencePiece models."""
         return self.path / "tokenizer"
+
+    @property
+    def held_out_file(self) -> Path:
+        """The pairs cut off the training data for validation."""
+        return self.path / "held_out.json"
 
     @property
     def shortlist_file(self) -> Path:
@@ -167,6 +177,16 @@ class RunFolder:
         """Return the tokenizers of both sides."""
         return Tokenizers.load(self.tokenizer_folder)
 
+    def held_out(self) -> Cut | None:
+        """Return the cut of the training data that the run was last started with; None if it cannot be read.
+
+        Runs of version 0.1.0 have none. It can be made from the corpus at any time.
+        """
+        try:
+            return Cut.model_validate_json(self.held_out_file.read_bytes())
+        except (OSError, ValidationError):
+            return None
+
     def begin(self, recipe: RecipeBase) -> list[str]:
         """Make the folder and write the recipe, or check that the run there is one of this recipe.
 
@@ -216,6 +236,10 @@ class RunFolder:
             for name, model in tokenizers.files().items():
                 (draft / name).write_bytes(model)
 
+    def write_held_out(self, cut: Cut) -> None:
+        """Write which pairs are cut off the training data for validation."""
+        write_file(self.held_out_file, cut.model_dump_json(indent=1) + "\n")
+
     def write_config(self, config: ConfigBase) -> None:
         """Write what the model is built from."""
         write_file(self.config_file, config.model_dump_json(indent=2) + "\n")
@@ -231,6 +255,7 @@ class RunFolder:
             )
         if other:  # nothing was learned yet, so a mistake in the recipe may simply be mended
             remove_folder(self.tokenizer_folder)
+            self.held_out_file.unlink(missing_ok=True)
 
     def metrics(self) -> Iterator[dict[str, Any]]:
         """Yield the lines of metrics.jsonl; a line that was cut off by a crash is passed over."""

@@ -230,13 +230,15 @@ class TranslationTask(Task[TranslationRecipe, PairBatch]):
     def prepare(cls, recipe: TranslationRecipe, run: RunFolder, machine: Machine, tell: Tell) -> Self:
         """Read the corpora, train the tokenizers and build the stores, or find those that were made before."""
         task = cls(recipe, run)
-        corpora, valid = open_corpora(recipe.data)
+        corpora, valid = open_corpora(recipe.data, run.held_out())
         task.start_run(machine, tell)
         task.corpus = together(corpora)
         task.tokenizers = _tokenizers(recipe, run, corpora, tell)
         task.config = _config(recipe, task.tokenizers)
         if machine.is_first:
             run.write_config(task.config)
+            if isinstance(valid, HeldOut):
+                run.write_held_out(valid.cut)
         task._open_stores(corpora, valid, threads=machine.threads, tell=tell)
         return task
 
