@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 import manyheads
 
 LAZY = """
@@ -21,3 +23,8 @@ def test_every_public_name_is_listed_and_there():
 
 def test_listing_the_names_loads_none_of_them():
     subprocess.run([sys.executable, "-c", LAZY], check=True)
+
+
+def test_an_earlier_name_works_and_warns():
+    with pytest.warns(DeprecationWarning, match=r"manyheads\.Encoder"):
+        assert manyheads.Bert is manyheads.Encoder
