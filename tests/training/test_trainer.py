@@ -5,6 +5,7 @@ import math
 import resource
 import signal
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -259,6 +260,21 @@ def test_a_signal_ends_it_after_the_step(make: Make, number: signal.Signals):
     assert "Stopping after this step" in notes(trainer)
     assert "Stopped at step 5; nothing is lost. Start the same command again to go on." in notes(trainer)
     assert signal.getsignal(number) == before, "signals mean what they meant before"
+
+
+def test_it_trains_in_another_thread_and_leaves_signals_alone(make: Make):
+    trainer = make()
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    during: list[bool] = []
+
+    def note_handlers(step: int) -> None:
+        during.append({number: signal.getsignal(number) for number in handlers} == handlers)
+
+    listener(trainer).at_step = note_handlers
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(trainer.train).result() == "finished"
+    assert during == [True] * 12
+    assert trainer.run.weights_file.exists()
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import os
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -55,6 +56,11 @@ def thread_count(asked: int) -> int:
     if wanted.isdecimal() and int(wanted):
         return int(wanted)
     return usable_cores()
+
+
+def _in_main_thread() -> bool:
+    """Whether this is the main thread, the only one that may install signal handlers."""
+    return threading.current_thread() is threading.main_thread()
 
 
 class Trainer:
@@ -134,8 +140,8 @@ class Trainer:
             return self._loop(journal, lookahead)
         except RuntimeError as error:
             if self.world.size > 1 and is_lost_peer(error):
-                # torchrun is about to end this process too; let it print its message first.
-                signal.signal(signal.SIGTERM, signal.SIG_IGN)
+                if _in_main_thread():  # torchrun is about to end this process too; let it print its message first
+                    signal.signal(signal.SIGTERM, signal.SIG_IGN)
                 self._peer_lost = True
                 raise self._lost_peer() from error
             raise
@@ -342,7 +348,13 @@ class Trainer:
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
-        """Let Ctrl-C and SIGTERM end training after the current update; a second Ctrl-C ends it at once."""
+        """Let Ctrl-C and SIGTERM end training after the current update; a second Ctrl-C ends it at once.
+
+        Python delivers signals to the main thread alone, so training in another thread leaves them as they are.
+        """
+        if not _in_main_thread():
+            yield
+            return
 
         def stop(number: int, frame: FrameType | None) -> None:
             """Remember the request."""
