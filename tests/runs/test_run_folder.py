@@ -174,6 +174,8 @@ def test_what_is_no_run_is_told(tmp_path: Path):
         RunFolder.open(run.path)
     run.weights_file.touch()
     assert RunFolder.open(str(run.path)) == run
+    assert RunFolder.open(run) == run
+    assert Path(run) == run.path
 
 
 def test_a_damaged_configuration_is_named(tmp_path: Path):

@@ -93,7 +93,7 @@ class Asked:
         """Open the run for looking inside."""
         from manyheads.inspection.inspector import Inspector
 
-        return Inspector(find_run(self.run), self.device)
+        return Inspector(self.run, self.device)
 
     def folder(self) -> RunFolder:
         """Open the run."""

@@ -8,7 +8,7 @@ print(piece, end="")
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from os import PathLike
 
 import torch
 from torch import Tensor
@@ -24,7 +24,7 @@ from manyheads.runs.loading import choose_device, load_model
 class Generator:
     """Continues texts with the language model of a run."""
 
-    def __init__(self, run_folder: Path | str, *, device: str = "auto") -> None:
+    def __init__(self, run_folder: PathLike[str] | str, *, device: str = "auto") -> None:
         run = RunFolder.open(run_folder)
         self.model: LanguageModel = load_model(LanguageModel, run, device=choose_device(device))  # type: ignore[type-arg]
         self.tokenizer = run.tokenizers().source

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from os import PathLike
 from typing import Any, overload
 
 from manyheads.config.tasks.translation import TranslationRecipe
@@ -80,10 +80,26 @@ class Translation:
 
 
 class Translator:
-    """Translates with the model of a run folder, or of a name that 'manyheads models' shows; by default its first."""
+    """Translates texts with the model of a run.
+
+    Args:
+        run: A run folder, its path, or the name of a model that comes with the package. By default, the first model of
+            the package.
+        engine: `torch`, `ctranslate2`, or `auto` for CTranslate2 wherever it supports what is requested.
+        device: Where to compute: `auto`, `cpu`, `cuda` or `mps`.
+        precision: `float32`, `int16` (CTranslate2 only) or `int8`.
+
+    Raises:
+        ManyheadsError: If there is no such run, or it cannot translate.
+    """
 
     def __init__(
-        self, run: Path | str | None = None, *, engine: str = "auto", device: str = "auto", precision: str = "float32"
+        self,
+        run: PathLike[str] | str | None = None,
+        *,
+        engine: str = "auto",
+        device: str = "auto",
+        precision: str = "float32",
     ) -> None:
         folder = RunFolder.open(run)
         self.languages: Languages | None
@@ -98,9 +114,10 @@ class Translator:
     def from_parts(
         cls, engine: Engine, tokenizers: Tokenizers, options: TranslationOptions, languages: Languages | None = None
     ) -> Translator:
-        """Make a translator of a model that is at hand; without `languages`, sources have their tags already.
+        """Return a translator for an engine and tokenizers that are loaded already.
 
-        It reads each text whole, unless it is too long.
+        Without `languages`, sources must have their language tags. Texts are not split into sentences unless they are
+        too long.
         """
         translator = cls.__new__(cls)
         translator.engine, translator.tokenizers, translator.options = engine, tokenizers, options
@@ -113,21 +130,32 @@ class Translator:
     @overload
     def translate(self, text: Sequence[str], **changes: Any) -> list[str]: ...  # noqa: ANN401
     def translate(self, text: str | Sequence[str], **changes: Any) -> str | list[str]:
-        """Translate one text or many; `changes` are fields of `TranslationOptions`, such as beam=1."""
+        """Return the translation of a text, or a list of translations for a list of texts.
+
+        Args:
+            text: A text or several. Running text is translated sentence by sentence.
+            changes: Fields of `TranslationOptions` that differ from the run's decoding settings, such as `beam=1` or
+                `to="fr"`.
+        """
         texts = [text] if isinstance(text, str) else text
         found = [one.text for one in self.translations(texts, **{"scores": False, **changes})]
         return found[0] if isinstance(text, str) else found
 
     def translations(self, texts: Sequence[str], **changes: Any) -> list[Translation]:  # noqa: ANN401
-        """Translate texts and return every candidate with its scores."""
+        """Return translations with all their candidates and scores, in the order of the texts.
+
+        Args:
+            texts: The texts.
+            changes: Fields of `TranslationOptions`, such as `n_best=3`.
+        """
         return list(self.stream_chunks(_chunks(texts, LIST_LINES), **changes))
 
     def stream(self, texts: Iterable[str], **changes: Any) -> Iterator[Translation]:  # noqa: ANN401
-        """Translate texts as they come, in their order, holding only some of them at a time."""
+        """Yield translations in the order of the texts, which are read as needed, a limited number at a time."""
         return self.stream_chunks(_chunks(texts, STREAM_LINES), **changes)
 
     def stream_chunks(self, chunks: Iterable[list[str]], **changes: Any) -> Iterator[Translation]:  # noqa: ANN401
-        """Translate texts that come several at a time, in their order."""
+        """Yield translations of texts that arrive in lists, in their order."""
         options = self.options.changed(changes)
         for chunk in chunks:
             yield from self._translate_chunk(chunk, options)
@@ -186,7 +214,13 @@ class Translator:
         return Translation(source.text, [Candidate(source.text, 0.0, 0.0, [])] if same else [])
 
     def score(self, sources: Sequence[str], targets: Sequence[str], *, to: str | None = None) -> list[list[float]]:
-        """Return the log-probability of each token of given targets, the end token included; in their order."""
+        """Return the log-probability of each token of given targets, including the end token.
+
+        Args:
+            sources: The source texts.
+            targets: A target text for each of them.
+            to: The language of the targets, for a model of several languages.
+        """
         if len(sources) != len(targets):
             raise ManyheadsError(f"there are {len(sources):,} sources but {len(targets):,} targets.")
         tags = map(self._tag, self._targets(sources, to))

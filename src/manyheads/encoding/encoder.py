@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeVar
 
@@ -71,7 +72,16 @@ class Answer:
 
 
 class Encoder:
-    """A model that reads texts, with its tokenizer."""
+    """Encodes texts as vectors, classifies them and answers questions, with a BERT.
+
+    `Encoder.from_folder` loads one. The tasks for which there are labels or answers depend on what the model was
+    trained for.
+
+    Args:
+        model: The model. It is set to evaluation mode.
+        tokenizer: Its tokenizer.
+        config: Its configuration.
+    """
 
     def __init__(self, model: TextEncoder, tokenizer: WordPiece, config: ReadingConfig) -> None:
         self.model = model.eval()
@@ -79,12 +89,20 @@ class Encoder:
         self.config = config
 
     @classmethod
-    def from_folder(cls, folder: Path | str, *, device: str = "auto") -> Encoder:
-        """Load a run folder with such a model, or a folder from Hugging Face as it is."""
+    def from_folder(cls, folder: PathLike[str] | str, *, device: str = "auto") -> Encoder:
+        """Load an encoder.
+
+        Args:
+            folder: A run folder with such a model, or a folder of a BERT from Hugging Face.
+            device: Where to compute: `auto`, `cpu`, `cuda` or `mps`.
+
+        Raises:
+            ManyheadsError: If the folder has no such model.
+        """
         place = Path(folder)
         if is_hugging_face(place):
             found = read_bert(place)
-            return cls._filled(found.config, found.weights, found.tokenizer, where=str(folder), device=device)
+            return cls._filled(found.config, found.weights, found.tokenizer, where=str(place), device=device)
         run = RunFolder.open(place)
         config, tokenizer = run.config_for(ReadingConfig), WordPiece.load(run.tokenizer_folder)
         return cls._filled(
@@ -108,19 +126,36 @@ class Encoder:
         return self.model.device
 
     def tokenize(self, texts: Sequence[Text], *, longest: int | None = None) -> EncoderInputs:
-        """Return `input_ids`, `attention_mask` and `token_type_ids` [B, S]; what is too long is cut off."""
+        """Return `input_ids`, `attention_mask` and `token_type_ids` [B, S].
+
+        Args:
+            texts: Texts, or pairs of texts.
+            longest: The number of tokens to which texts are truncated. By default, as many as the model has positions.
+        """
         return self._inputs(self._rows(texts, longest))
 
     @torch.inference_mode()
     def encode(self, texts: Sequence[Text], *, longest: int | None = None) -> Encoded:
-        """Return the last hidden state [B, S, D] of texts and pairs, and which of its positions are real [B, S]."""
+        """Return the last hidden state [B, S, D] of texts, and which of its positions are not padding [B, S].
+
+        Args:
+            texts: Texts, or pairs of texts.
+            longest: The number of tokens to which texts are truncated.
+        """
         inputs = self.tokenize(texts, longest=longest).to(self.device)
         return Encoded(self.model(inputs), inputs.attention_mask)
 
     def stream(
         self, texts: Iterable[Text], *, pool: Pool = "none", batch: int = 32, longest: int | None = None
     ) -> Iterator[Vectors]:
-        """Yield the vectors of texts as they come, in their order, holding only some of them at a time."""
+        """Yield the vectors of texts in their order; they are read as needed, a limited number at a time.
+
+        Args:
+            texts: Texts, or pairs of texts.
+            pool: `none` for a vector per token [S, D], `mean` of all tokens [D], or `cls` for the first token's [D].
+            batch: The number of texts that are encoded together.
+            longest: The number of tokens to which texts are truncated.
+        """
         for chunk in _chunks(texts):
             yield from self._encode_chunk(chunk, pool, batch, longest)
 
@@ -134,7 +169,16 @@ class Encoder:
         ]
 
     def classify(self, texts: Iterable[Text], *, batch: int = 32, longest: int | None = None) -> Iterator[Label]:
-        """Yield the most probable label of each text or pair; the model was trained for classification."""
+        """Yield the most probable label of each text or pair, with a model for classification.
+
+        Args:
+            texts: Texts, or pairs of texts.
+            batch: The number of texts that are classified together.
+            longest: The number of tokens to which texts are truncated.
+
+        Raises:
+            ManyheadsError: If the model was trained for another task.
+        """
         self._check_task("classification")
         for chunk in _chunks(texts):
             yield from _in_order(self._rows(chunk, longest), self._labels, batch=batch)
@@ -152,7 +196,16 @@ class Encoder:
     def answer(
         self, questions: Iterable[tuple[str, str]], *, batch: int = 32, longest: int | None = None
     ) -> Iterator[Answer]:
-        """Yield the answers to (question, context) pairs; the model was trained for question answering."""
+        """Yield the answer to each question, with a model for question answering.
+
+        Args:
+            questions: Pairs of a question and the context that has its answer.
+            batch: The number of questions that are answered together.
+            longest: The number of tokens to which a pair is truncated.
+
+        Raises:
+            ManyheadsError: If the model was trained for another task.
+        """
         self._check_task("question_answering")
         for chunk in _chunks(questions):
             rows = self._rows(chunk, longest)

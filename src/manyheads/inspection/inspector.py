@@ -12,7 +12,7 @@ Nothing stays installed in the model between two calls, and calls from several t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from os import PathLike
 from threading import Lock
 
 from torch import nn
@@ -30,15 +30,25 @@ from manyheads.inspection.steps import Done, Step
 from manyheads.inspection.translating import Translating
 from manyheads.inspection.views import AttentionView, Everything
 from manyheads.runs.folder import RunFolder
+from manyheads.runs.shipped import find_run
 
 __all__ = ["Inspector", "position_table"]
 
 
 class Inspector:
-    """Looks inside the model of a run folder: a translator, an encoder or a language model (their attention alone)."""
+    """Shows what the model of a run computes: everything for a translator, and the attention for other models.
 
-    def __init__(self, run_folder: Path | str, device: str = "auto") -> None:
-        self.folder = Path(run_folder)
+    Args:
+        run_folder: A run folder, its path, a folder of a BERT from Hugging Face, or the name of a model that comes with
+            the package. By default, the first model of the package.
+        device: Where to compute: `auto`, `cpu`, `cuda` or `mps`.
+
+    Raises:
+        ManyheadsError: If there is no such run.
+    """
+
+    def __init__(self, run_folder: PathLike[str] | str | None = None, device: str = "auto") -> None:
+        self.folder = find_run(run_folder)
         self._turn = Lock()  # recording sets observers in the model, which is one for all threads
         self._subject: Translating | Reading | Continuing
         if is_hugging_face(self.folder):
@@ -78,10 +88,16 @@ class Inspector:
         tokens: Sequence[int] | None = None,
         to: str | None = None,
     ) -> AttentionView:
-        """Return one layer's attention of one kind, all heads; the beam is the run's own unless one is given.
+        """Return the attention weights of one layer, all heads.
 
-        Layers and sentences are counted from 1; without a number, it is the last layer of the first sentence.
-        `to` is the language to translate into, for a run that has several.
+        Args:
+            text: The text.
+            kind: `encoder`, `decoder` or `cross`.
+            layer: The layer, counted from 1. By default, the last.
+            sentence: The sentence of the text, counted from 1.
+            beam: The width of the beam. By default, the run's own.
+            tokens: The tokens of a translation, which is then not searched for.
+            to: The language to translate into, for a model of several.
         """
         return self.everything(text, sentence=sentence, beam=beam, tokens=tokens, to=to).view(kind, layer)
 
@@ -95,11 +111,15 @@ class Inspector:
         tokens: Sequence[int] | None = None,
         to: str | None = None,
     ) -> Everything:
-        """Return every layer and head, the stream through the layers, and the probabilities at each step.
+        """Return the attention weights of all layers and heads, all hidden states, and the probabilities at each step.
 
-        Of a text of several sentences it shows one, counted from 1. `tokens` are those of a translation to look at
-        instead of searching for one. With a `target`, that text takes the translation's place, for the text as a whole:
-        what the model would look at if it wrote it.
+        Args:
+            text: The text.
+            sentence: The sentence of the text, counted from 1.
+            beam: The width of the beam. By default, the run's own.
+            target: A target text in place of the model's own translation. The text is then not split into sentences.
+            tokens: The tokens of a translation, which is then not searched for.
+            to: The language to translate into, for a model of several.
         """
         with self._turn:
             if not isinstance(self._subject, Translating):
@@ -115,12 +135,27 @@ class Inspector:
         tokens: Sequence[int] | None = None,
         to: str | None = None,
     ) -> Iterator[Step | Done]:
-        """Return an iterator over decoding, greedily or along given tokens: each step with its best candidates."""
+        """Return an iterator over the steps of greedy decoding, which ends with the translation (`Done`).
+
+        Args:
+            text: The text.
+            candidates: The number of most probable tokens that each step has.
+            sentence: The sentence of the text, counted from 1.
+            tokens: The tokens of a translation, which are then taken in place of the most probable ones.
+            to: The language to translate into, for a model of several.
+        """
         subject = self._translating()
         return self._in_turns(subject.steps(text, candidates=candidates, sentence=sentence, tokens=tokens, to=to))
 
     def beam(self, text: str, *, beam: int | None = 4, sentence: int = 1, to: str | None = None) -> BeamTree:
-        """Return beam search as a tree of everything that was ever in the beam; None takes the run's own width."""
+        """Return beam search as a tree of all hypotheses that were in the beam at any step.
+
+        Args:
+            text: The text.
+            beam: The width of the beam; None for the run's own.
+            sentence: The sentence of the text, counted from 1.
+            to: The language to translate into, for a model of several.
+        """
         with self._turn:
             return self._translating().beam(text, beam=beam, sentence=sentence, to=to)
 

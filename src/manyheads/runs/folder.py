@@ -16,6 +16,7 @@ card.md             data, scores, command, versions
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -52,9 +53,12 @@ C = TypeVar("C", bound=ConfigBase)
 
 @dataclass(frozen=True)
 class RunFolder:
-    """A folder with a run in it."""
+    """A folder with a run in it. It can be passed wherever a path can."""
 
     path: Path
+
+    def __fspath__(self) -> str:
+        return os.fspath(self.path)
 
     @property
     def recipe_file(self) -> Path:
@@ -112,24 +116,25 @@ class RunFolder:
         return self.path / "card.md"
 
     @classmethod
-    def open(cls, path: Path | str | None) -> RunFolder:
+    def open(cls, path: os.PathLike[str] | str | None) -> RunFolder:
         """Return an existing run whose model can be used; say what is missing otherwise.
 
         The name of a model that comes with the package is as good as a path; None is the first of these.
         """
         run = cls(find_run(path))
+        where = None if path is None else os.fspath(path)
         if not run.path.is_dir():
             raise ManyheadsError(
                 "there is no such run folder.",
-                where=str(path),
+                where=where,
                 cure="'manyheads train' makes one; 'manyheads models' shows those that come with the package.",
             )
         if not run.config_file.exists():
-            raise ManyheadsError("this folder is not a run: it has no config.json.", where=str(path))
+            raise ManyheadsError("this folder is not a run: it has no config.json.", where=where)
         if not run.weights_file.exists():
             raise ManyheadsError(
                 "this run has no model yet.",
-                where=str(path),
+                where=where,
                 cure="Let 'manyheads train' reach its first validation.",
             )
         return run

@@ -9,6 +9,7 @@ import hashlib
 import json
 import warnings
 from dataclasses import dataclass, field
+from os import PathLike, fspath
 from pathlib import Path
 
 from manyheads.errors import ManyheadsError, Notice
@@ -70,9 +71,10 @@ def shipped_models() -> list[Shipped]:
     return [Shipped(**json.loads(file.read_text(encoding="utf-8"))) for file in files]
 
 
-def find_run(name: Path | str | None) -> Path:
-    """Return the run folder that is meant: a path, the name of a shipped model, or the first of these for None."""
-    if name is not None and (Path(name).is_dir() or Path(name).name != str(name)):
+def find_run(run: PathLike[str] | str | None) -> Path:
+    """Return the path of a run: of a folder, of a shipped model by its name, or of the first shipped model for None."""
+    name = None if run is None else fspath(run)
+    if name is not None and (Path(name).is_dir() or Path(name).name != name):
         return Path(name)
     models = shipped_models()
     if name is None:
@@ -81,7 +83,7 @@ def find_run(name: Path | str | None) -> Path:
                 "no model comes with this package.", where="--model", cure="Name a run folder: --model runs/mine"
             )
         return models[0].check()
-    return next((model.check() for model in models if _is_named(model, str(name))), Path(name))
+    return next((model.check() for model in models if _is_named(model, name)), Path(name))
 
 
 def _is_named(model: Shipped, name: str) -> bool:
