@@ -40,26 +40,32 @@ if TYPE_CHECKING:
     from manyheads.decoding.translator import Translator as Translator
     from manyheads.encoding.encoder import Encoder as Encoder
     from manyheads.errors import ManyheadsError as ManyheadsError
-    from manyheads.evaluation.evaluate import Evaluation as Evaluation
     from manyheads.evaluation.evaluate import evaluate as evaluate
+    from manyheads.evaluation.result import Evaluation as Evaluation
     from manyheads.inspection.inspector import Inspector as Inspector
     from manyheads.models.transformer import Transformer as Transformer
+    from manyheads.training.describe import Description as Description
+    from manyheads.training.describe import describe as describe
+    from manyheads.training.resolve import validate as validate
     from manyheads.training.train import train as train
 
 __version__ = "0.1.0"
 
 _PLACES = {
+    "Description": "manyheads.training.describe",
     "Encoder": "manyheads.encoding.encoder",
-    "Evaluation": "manyheads.evaluation.evaluate",
+    "Evaluation": "manyheads.evaluation.result",
     "Inspector": "manyheads.inspection.inspector",
     "ManyheadsError": "manyheads.errors",
     "Mask": "manyheads.attention.masks",
     "MultiHeadAttention": "manyheads.attention.multi_head",
     "Transformer": "manyheads.models.transformer",
     "Translator": "manyheads.decoding.translator",
+    "describe": "manyheads.training.describe",
     "evaluate": "manyheads.evaluation.evaluate",
     "record_attention": "manyheads.attention.recording",
     "train": "manyheads.training.train",
+    "validate": "manyheads.training.resolve",
 }
 _RENAMED = {"Bert": "Encoder"}  # names of version 0.1.0
 

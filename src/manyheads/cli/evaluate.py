@@ -26,7 +26,7 @@ from manyheads.cli.options import (
 from manyheads.cli.outputs import Overwrite, output_file
 
 if TYPE_CHECKING:
-    from manyheads.evaluation.evaluate import Evaluation
+    from manyheads.evaluation.result import Evaluation
 
 
 Against = Annotated[
@@ -118,34 +118,3 @@ def _print(found: Evaluation, *, as_json: bool) -> None:
         typer.echo(json.dumps(found.to_json(), ensure_ascii=False, indent=2))
         return
     typer.echo(str(found))
-    if found.against:
-        _print_comparisons(found)
-
-
-def _print_comparisons(found: Evaluation) -> None:
-    """Print a table of all runs by all metrics, and where its p-values come from."""
-    comparisons = found.comparisons
-    several = len(found.against) > 1
-    holm = "    Holm" if several else ""
-    typer.echo(f"\n{'metric':<18}{'value':>8}  {'95 % interval':<18}{'p':>8}{holm}  {'difference':<16}run")
-    for comparison in comparisons:
-        for one in comparison["systems"]:
-            interval = f"[{one['low']:.2f}, {one['high']:.2f}]"
-            known = one["p_value"] is not None
-            p_value = f"{one['p_value']:.4f}" if known else ""
-            corrected = "" if not several else f"{one['corrected']:8.4f}" if known else 8 * " "
-            verdict = "" if not known else "significant" if one["significant"] else "could be chance"
-            typer.echo(
-                f"{comparison['metric']:<18}{one['value']:8.2f}  {interval:<18}{p_value:>8}{corrected}  "
-                f"{verdict:<16}{one['run']}"
-            )
-    tests = ", ".join(f"{one['metric']} by {one['test']}" for one in comparisons)
-    correction = f"; Holm: corrected for {len(found.against)} comparisons" if several else ""
-    typer.echo(
-        f"p: the probability of such a difference to {found.run} if both are equally good ({tests}){correction}."
-    )
-    for one in (found.over_seeds or {}).get("scores", []):
-        typer.echo(
-            f"{one['metric']:<18}{one['mean']:8.2f} ± {one['standard_deviation']:.2f}  "
-            f"mean and standard deviation over {(found.over_seeds or {})['runs']} seeds"
-        )

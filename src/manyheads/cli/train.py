@@ -1,4 +1,4 @@
-"""`manyheads train`: from a recipe, or from nothing but files of pairs, to a model. Resumes by itself."""
+"""`manyheads train`: from a recipe, or from files of pairs alone, to a model. It resumes by itself."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import typer
 
 from manyheads.cli import completion
 from manyheads.cli.options import Changes, Device, PairsFormat, SourceColumn, TargetColumn
-from manyheads.errors import ManyheadsError
 
 StartFrom = Annotated[
     Path | None,
@@ -60,21 +59,18 @@ def train(
     changes: Changes = None,
 ) -> None:
     """Train a model. Started again, it goes on where it was; Ctrl-C saves."""
-    from manyheads.training.files import INSTEAD, Columns, Files
-    from manyheads.training.progress import Reporter
+    from manyheads.training.files import Columns, Files
     from manyheads.training.train import train as run_training
 
     columns = Columns(pairs_format, source_column, target_column)
     files = Files(source, target, pairs, columns, valid_source, valid_target, valid_pairs, start_from, to)
-    if recipe is not None and not files.are_none:
-        raise ManyheadsError(f"give {INSTEAD}.", cure="See: manyheads train --help")
     run_training(
         recipe,
-        files=files if recipe is None else None,
+        files=None if recipe is not None and files.are_none else files,
         out=out,
-        changes=changes or [],
+        changes=changes or (),
         max_minutes=max_minutes,
         finish_in=finish_in,
         device=device,
-        progress=Reporter(),
+        progress=True,
     )

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from manyheads.cli.options import AsJson, Changes
-
-if TYPE_CHECKING:
-    from manyheads.config.tasks import Recipe
 
 
 def validate(
@@ -20,21 +17,14 @@ def validate(
     as_json: AsJson = False,
 ) -> None:
     """Check a recipe: every key, every value, how they fit together, and whether its files exist."""
-    from manyheads.config.reading import load_recipe, recipe_text
+    from manyheads.config.reading import recipe_text
+    from manyheads.training.resolve import validate as check_recipe
 
-    settings: Recipe = load_recipe(recipe, changes or [])
-    chosen = None
-    if files:
-        from manyheads.tasks import task_for
-        from manyheads.training.defaults import recipe_left_open
-
-        task_for(settings).check_files(settings)
-        chosen = recipe_left_open(recipe, changes or [])
-        settings = chosen or settings
+    settings, is_chosen = check_recipe(recipe, changes=changes or (), files=files)
     if as_json:
         typer.echo(settings.model_dump_json(indent=2))
-    else:
-        typer.echo(recipe_text(settings), nl=False)
-        typer.echo(f"{recipe} is valid.", err=True)
-        if chosen:
-            typer.echo("It has data alone: tokenizer, model and training are chosen for it.", err=True)
+        return
+    typer.echo(recipe_text(settings), nl=False)
+    typer.echo(f"{recipe} is valid.", err=True)
+    if is_chosen:
+        typer.echo("It has data alone: tokenizer, model and training are chosen for it.", err=True)

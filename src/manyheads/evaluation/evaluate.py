@@ -1,130 +1,106 @@
 """Evaluation as a function: how good a run is on test data, and against other runs.
 
-evaluate("runs/copy").scores
+evaluate("runs/copy")["exact_match"]
 print(evaluate("runs/dates", source="test.src", target="test.trg", against=["runs/other"]))
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from manyheads.config.tasks import Recipe
 from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.errors import ManyheadsError
 from manyheads.evaluation.comparison import compare_runs, over_seeds
-from manyheads.metrics.scores import Score
+from manyheads.evaluation.result import Evaluation
 from manyheads.runs.folder import RunFolder
 from manyheads.tasks import task_for
-from manyheads.tasks.interface import EvaluationOptions, Measurement, TestData
+from manyheads.tasks.interface import EvaluationOptions, TestData
+from manyheads.tasks.scoring import Scoring
 from manyheads.tasks.translation import TranslationTask
 
 
-@dataclass(frozen=True)
-class Evaluation:
-    """The scores of a run on test data, its outputs, and comparisons with other runs where they were asked for."""
-
-    run: str
-    examples: int
-    scores: list[Score]
-    outputs: list[str]
-    perplexity: float | None = None
-    against: tuple[str, ...] = ()
-    comparisons: tuple[dict[str, Any], ...] = ()
-    over_seeds: dict[str, Any] | None = None
-
-    def __getitem__(self, metric: str) -> float:
-        """Return the value of a metric, such as `evaluation["bleu"]`."""
-        return {one.name: one.value for one in self.scores}[metric]
-
-    def __str__(self) -> str:
-        rows = [(one.name, one.value, f"  {one.signature}" if one.signature else "") for one in self.scores]
-        if self.perplexity is not None:
-            rows.append(("perplexity", self.perplexity, ""))
-        return "\n".join(f"{name:<18}{value:8.2f}{signature}" for name, value, signature in rows)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return this as JSON has it, without the outputs."""
-        found: dict[str, Any] = {
-            "run": self.run,
-            "pairs": self.examples,
-            "scores": [asdict(score) for score in self.scores],
-        }
-        if self.perplexity is not None:
-            found["perplexity"] = self.perplexity
-        if self.against:
-            found |= {
-                "against": list(self.against),
-                "comparisons": list(self.comparisons),
-                "over_seeds": self.over_seeds,
-            }
-        return found
-
-
 def evaluate(
-    run: RunFolder | Path | str,
+    run: os.PathLike[str] | str,
     *,
-    source: str | None = None,
-    target: str | None = None,
-    pairs: str | None = None,
+    source: Path | str | None = None,
+    target: Path | str | None = None,
+    pairs: Path | str | None = None,
     columns: Mapping[str, Any] | None = None,
     task: str | None = None,
     count: int = 1000,
-    against: Sequence[Path | str] = (),
+    against: Sequence[os.PathLike[str] | str] = (),
     metrics: Sequence[str] = (),
     lowercase: bool | None = None,
     tokenizer: str | None = None,
     engine: str | None = None,
     precision: str | None = None,
     device: str = "auto",
-    **search: Any,  # noqa: ANN401 (those of `Translator.translate`)
+    **search: Any,  # noqa: ANN401 (options of `Translator.translate`)
 ) -> Evaluation:
     """Return the scores of a run on test data.
 
     Args:
         run: A run folder, its path, or the name of a model that comes with the package.
-        source: Source text, one sentence per line.
-        target: Its reference, line by line.
-        pairs: A file with both sides, or with labelled examples, instead.
+        source: A file with source texts, one per line.
+        target: A file with their references, line by line.
+        pairs: A file with both sides, or with labelled examples, in place of `source` and `target`.
         columns: Where each side is in `pairs`: `source_column`, `target_column` and `format`.
-        task: A generated task instead of files. By default, the task that the run was trained on.
+        task: A generated task in place of files. By default, the task that the run was trained on.
         count: The number of examples to generate.
-        against: Other runs to compare with.
-        metrics: Metrics; by default the run's own.
-        lowercase: Whether to ignore case in BLEU and chrF.
-        tokenizer: sacreBLEU's tokenizer.
-        engine: `torch` or `ctranslate2`; by default the faster one that can do it.
-        precision: `float32`, `int16` or `int8`.
-        device: Where to compute.
-        search: What `Translator.translate` takes, such as `beam` or `to`.
+        against: Other runs to compare with, on the same data.
+        metrics: Names of metrics, such as `bleu`. By default, those of the run.
+        lowercase: Whether to ignore case in BLEU and chrF. By default, as in the run's recipe.
+        tokenizer: The tokenizer of sacreBLEU. By default, the one that suits the target language.
+        engine: `torch` or `ctranslate2`. By default, the faster one that supports the run.
+        precision: `float32` (the default), `int16` or `int8`.
+        device: Where to compute: `auto`, `cpu`, `cuda` or `mps`.
+        search: Options of `Translator.translate`, such as `beam` or `to`.
+
+    Raises:
+        ManyheadsError: If the run or the data cannot be read, or the options do not fit the run's task.
     """
-    folder = run if isinstance(run, RunFolder) else RunFolder.open(run)
-    name = str(run.path if isinstance(run, RunFolder) else run)
-    data = TestData(source, target, pairs, columns or {}, task, count)
+    folder = RunFolder.open(run)
+    recipe = _recipe(folder)
+    if against and not isinstance(recipe, TranslationRecipe):
+        raise ManyheadsError(
+            "only runs that translate can be compared.", where=str(folder.path), cure="Evaluate each run alone."
+        )
+    data = TestData(_text(source), _text(target), _text(pairs), columns or {}, task, count)
     computing = {key: value for key, value in (("engine", engine), ("precision", precision)) if value is not None}
     options = EvaluationOptions(metrics, lowercase, tokenizer, search, computing, device)
-    recipe = _recipe(folder)
-    others = [RunFolder.open(one) for one in against]
-    if others and not isinstance(recipe, TranslationRecipe):
-        options = EvaluationOptions(("comparison",))  # which is refused below like any other option
-    measured = task_for(recipe).measure(folder, data, options)
-    if not others:
-        return _evaluation(name, measured)
-    recipes = [one.recipe_for(TranslationRecipe) for one in (folder, *others)]
-    scoring = TranslationTask.scoring(folder, data, options)
-    names = [name, *map(str, against)]
-    comparisons = compare_runs(names, measured.outputs, others, scoring, options)
-    return _evaluation(
-        name,
-        measured,
-        against=tuple(names[1:]),
-        comparisons=tuple(comparisons),
-        over_seeds=over_seeds(recipes, comparisons),
-    )
+    others = [RunFolder.open(other) for other in against]
+    found = task_for(recipe).measure(folder, data, options)
+    result = Evaluation(os.fspath(run), found.examples, found.scores, found.outputs, found.perplexity)
+    if not against:
+        return result
+    names = tuple(os.fspath(other) for other in against)
+    return _compared(result, [folder, *others], names, TranslationTask.scoring(folder, data, options), options)
 
 
-def _recipe(run: RunFolder) -> Any:  # noqa: ANN401 (of any task)
+def _compared(
+    result: Evaluation,
+    runs: Sequence[RunFolder],
+    against: tuple[str, ...],
+    scoring: Scoring,
+    options: EvaluationOptions,
+) -> Evaluation:
+    """Return the result of the first run with its comparisons with the others."""
+    recipes = [run.recipe_for(TranslationRecipe) for run in runs]
+    comparisons = compare_runs([result.run, *against], result.outputs, runs[1:], scoring, options)
+    return replace(result, against=against, comparisons=tuple(comparisons), over_seeds=over_seeds(recipes, comparisons))
+
+
+def _text(path: Path | str | None) -> str | None:
+    """Return a path as text, which may begin with `data:`."""
+    return None if path is None else str(path)
+
+
+def _recipe(run: RunFolder) -> Recipe:
     """Return a run's recipe; an imported encoder has none, and nothing to measure."""
     if run.config().task is None:
         raise ManyheadsError(
@@ -133,8 +109,3 @@ def _recipe(run: RunFolder) -> Any:  # noqa: ANN401 (of any task)
             cure="Fine-tune it with a recipe that has task: classification or question_answering, and start_from.",
         )
     return run.recipe()
-
-
-def _evaluation(name: str, measured: Measurement, **comparison: Any) -> Evaluation:  # noqa: ANN401
-    """Return a measurement as an evaluation."""
-    return Evaluation(name, measured.examples, measured.scores, measured.outputs, measured.perplexity, **comparison)

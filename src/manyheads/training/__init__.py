@@ -6,8 +6,10 @@
 | `trainer` | the loop |
 | `learner` | the model with its optimiser, and one update |
 | `lookahead` | the next batches, laid out while the present ones are computed |
-| `progress` | what a person sees meanwhile |
+| `progress` | what is shown of it: on a terminal, in a notebook, in a log |
 | `files`, `defaults` | files in place of a recipe, and a recipe chosen for data |
+| `resolve` | a recipe as it is trained: checked, and completed if it has data alone |
+| `describe` | the library's function: a recipe or a run with its size and costs |
 | `costs` | parameters, FLOPs, memory and time of a recipe, before it is trained |
 | `optimisation/` | schedule, optimisers, averages |
 | `state/` | checkpoints, the published model, the journal |

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
+from os import PathLike
 from pathlib import Path
 
 from manyheads.config.tasks.translation import TranslationRecipe
@@ -35,16 +36,28 @@ class Columns:
 
 @dataclass(frozen=True)
 class Files:
-    """What is given in place of a recipe."""
+    """Files to learn from, in place of a recipe.
 
-    source: Path | None = None
-    target: Path | None = None
-    pairs: Path | None = None
+    Args:
+        source: Source texts, one per line.
+        target: Target texts, parallel to the source.
+        pairs: A TSV or JSONL file with both sides, in place of `source` and `target`.
+        columns: Where each side is in `pairs`.
+        valid_source: Source texts for validation. By default, some pairs are held out of the data.
+        valid_target: Target texts for validation.
+        valid_pairs: A file of pairs for validation.
+        start_from: A run, or the name of a model that comes with the package, whose weights to start from.
+        to: With `start_from`: the target language, for a model of several.
+    """
+
+    source: Path | str | None = None
+    target: Path | str | None = None
+    pairs: Path | str | None = None
     columns: Columns = Columns()
-    valid_source: Path | None = None
-    valid_target: Path | None = None
-    valid_pairs: Path | None = None
-    start_from: Path | None = None
+    valid_source: Path | str | None = None
+    valid_target: Path | str | None = None
+    valid_pairs: Path | str | None = None
+    start_from: PathLike[str] | str | None = None
     to: str | None = None
 
     @property
@@ -71,7 +84,9 @@ class Files:
             return recipe_for_files(train, valid=valid, changes=changes)
         return recipe_for_fine_tuning(RunFolder.open(self.start_from), train, to=self.to, valid=valid, changes=changes)
 
-    def _corpus(self, source: Path | None, target: Path | None, pairs: Path | None) -> dict[str, str] | None:
+    def _corpus(
+        self, source: Path | str | None, target: Path | str | None, pairs: Path | str | None
+    ) -> dict[str, str] | None:
         """Return the corpus that is given, as a recipe has it; None if it is not, or not whole."""
         if pairs is not None:
             if source is not None or target is not None:

@@ -1,4 +1,4 @@
-"""Training as a function: from a recipe, or from nothing but files of pairs, to a run folder. It resumes by itself.
+"""Training as a function: from a recipe, or from files of pairs alone, to a run folder. It resumes by itself.
 
 run = train("recipes/copy.yaml", out="runs/copy", changes=["training.steps=500"], progress=True)
 """
@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import nullcontext
+from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
 
-from manyheads.config.reading import load_recipe, load_recipe_for
+from manyheads.config.reading import load_recipe_for
 from manyheads.config.recipe import RecipeBase
 from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.errors import ManyheadsError
@@ -23,38 +24,45 @@ from manyheads.runs.folder import RunFolder
 from manyheads.runs.loading import choose_device
 from manyheads.tasks import task_for
 from manyheads.tasks.interface import Machine
-from manyheads.training.defaults import recipe_left_open, same_files
+from manyheads.training.defaults import same_files
 from manyheads.training.files import INSTEAD, Files, refuse_text
 from manyheads.training.machine.distributed import World
 from manyheads.training.progress import Reporter
+from manyheads.training.resolve import ResolvedRecipe, resolve_recipe
 from manyheads.training.state.finishing import finishing_in, seconds_of, with_end_of
 from manyheads.training.trainer import Trainer, thread_count
 
 
 def train(
-    recipe: RecipeBase | Path | str | None = None,
+    recipe: RecipeBase | PathLike[str] | str | None = None,
     *,
     files: Files | None = None,
-    out: Path | str | None = None,
+    out: PathLike[str] | str | None = None,
     changes: Sequence[str] = (),
     max_minutes: float | None = None,
     finish_in: str | None = None,
     device: str = "auto",
     progress: bool | Reporter = False,
 ) -> RunFolder:
-    """Train a model and return its run folder. Started again, training continues where it was.
+    """Train a model and return its run folder. If the folder has checkpoints, training continues from the last one.
+
+    In the main thread, Ctrl-C (in a notebook: Interrupt) ends training after the current step, with everything saved.
 
     Args:
         recipe: A recipe, or the path of one.
-        files: Files to learn from, in place of a recipe; everything else is then chosen to suit them.
-        out: The run folder; by default `runs/NAME`, with the recipe's name.
+        files: Files to learn from, in place of a recipe. Tokenizer, model and training are then chosen to suit them.
+        out: The run folder. By default `runs/NAME`, with the name of the recipe.
         changes: Changes to the recipe, such as `training.steps=1000`.
         max_minutes: Stop after this time, with everything saved.
         finish_in: End a run with the schedule `warmup_constant_decay` in this time, such as `2h`.
         device: Where to compute: `auto`, `cpu`, `cuda` or `mps`.
-        progress: Whether to show progress, on standard error or in a notebook; or what shows it.
+        progress: Whether to show progress, in a notebook or on standard error; or the `Reporter` that shows it.
+
+    Raises:
+        ManyheadsError: If the recipe has a mistake, the data cannot be read, the folder has another run, or the loss is
+            no longer a number.
     """
-    chosen = _choose(recipe, files, out, list(changes))
+    chosen = _choose(recipe, files, out, changes)
     settings = _with_end(chosen.recipe, chosen.run, finish_in)
     # oneDNN keeps a kernel with its memory for every shape it meets, by default 1,024 of them. Batches differ in shape,
     # and training 12 million parameters in bfloat16 grew past 9 GB in 300 steps; with 48 kernels it stayed below 7 GB,
@@ -81,7 +89,7 @@ def train(
 
 
 class _Choice(NamedTuple):
-    """The recipe to train, the run folder, and a remark on a recipe that the user did not write."""
+    """The recipe to train, the run folder, and a remark on a recipe that was chosen."""
 
     recipe: RecipeBase
     run: RunFolder
@@ -89,19 +97,16 @@ class _Choice(NamedTuple):
 
 
 def _choose(
-    recipe: RecipeBase | Path | str | None, files: Files | None, out: Path | str | None, changes: list[str]
+    recipe: RecipeBase | PathLike[str] | str | None,
+    files: Files | None,
+    out: PathLike[str] | str | None,
+    changes: Sequence[str],
 ) -> _Choice:
     """Read the recipe, or choose one for the files.
 
-    A recipe that was chosen is the user's from then on: started again, the one in the run folder counts.
+    A recipe that was chosen is saved in the run folder, where the user may edit it; a later start uses that one.
     """
-    if (recipe is None) == (files is None):
-        raise ManyheadsError(f"give {INSTEAD}.", cure="See: manyheads train --help")
-    if isinstance(recipe, RecipeBase):
-        if changes:
-            raise ManyheadsError("changes are for a recipe in a file: change the recipe itself.", where="changes")
-        return _Choice(recipe, RunFolder(Path(out or Path("runs") / recipe.name)))
-    settings, is_chosen = (files.recipe(changes), True) if files is not None else _load(Path(str(recipe)), changes)
+    settings, is_chosen = _resolve(recipe, files, changes)
     run = RunFolder(Path(out or Path("runs") / settings.name))
     if not is_chosen or not isinstance(settings, TranslationRecipe):
         return _Choice(settings, run)
@@ -112,11 +117,17 @@ def _choose(
     return _Choice(own, run, f"Going on with {run.recipe_file}: {_described(own)}.")
 
 
-def _load(path: Path, changes: list[str]) -> tuple[RecipeBase, bool]:
-    """Return a recipe, and whether its model and training were chosen because it has data alone."""
-    refuse_text(path)
-    chosen = recipe_left_open(path, changes)
-    return (load_recipe(path, changes), False) if chosen is None else (chosen, True)
+def _resolve(
+    recipe: RecipeBase | PathLike[str] | str | None, files: Files | None, changes: Sequence[str]
+) -> ResolvedRecipe:
+    """Return the recipe, or one chosen for the files, of which exactly one must be given."""
+    if recipe is None and files is not None:
+        return ResolvedRecipe(files.recipe(changes), is_chosen=True)
+    if recipe is None or files is not None:
+        raise ManyheadsError(f"give {INSTEAD}.", cure="See: manyheads train --help")
+    if not isinstance(recipe, RecipeBase):
+        refuse_text(Path(recipe))
+    return resolve_recipe(recipe, changes)
 
 
 def _with_end(recipe: RecipeBase, run: RunFolder, finish_in: str | None) -> RecipeBase:
