@@ -84,6 +84,16 @@ def test_a_step_shows_its_candidates(inspector):
         assert f"{one.probability:.1%}" in shown
 
 
+def test_steps_show_themselves_as_a_whole_and_stay_where_they_are(inspector):
+    steps = inspector.steps(TEXT, candidates=3)
+    first = next(steps)
+    parsed = elements(steps)
+    *others, done = steps
+    shown = [next(cell.text for cell in row) for row in parsed.iter("tr")][1:]
+    assert shown == [str(step.step) for step in (first, *others)]
+    assert done.translation in text_of(parsed)
+
+
 def test_the_tree_has_every_node_and_every_edge(inspector):
     tree = inspector.beam(TEXT, beam=3)
     parsed = elements(tree)

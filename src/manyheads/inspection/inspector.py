@@ -26,7 +26,7 @@ from manyheads.inspection.continuing import Continuing
 from manyheads.inspection.kinds import Kind
 from manyheads.inspection.positions import position_table
 from manyheads.inspection.reading import Reading
-from manyheads.inspection.steps import Done, Step
+from manyheads.inspection.steps import Done, Step, Steps
 from manyheads.inspection.translating import Translating
 from manyheads.inspection.views import AttentionView, Everything
 from manyheads.runs.folder import RunFolder
@@ -134,7 +134,7 @@ class Inspector:
         sentence: int = 1,
         tokens: Sequence[int] | None = None,
         to: str | None = None,
-    ) -> Iterator[Step | Done]:
+    ) -> Steps:
         """Return an iterator over the steps of greedy decoding, which ends with the translation (`Done`).
 
         Args:
@@ -145,7 +145,9 @@ class Inspector:
             to: The language to translate into, for a model of several.
         """
         subject = self._translating()
-        return self._in_turns(subject.steps(text, candidates=candidates, sentence=sentence, tokens=tokens, to=to))
+        return Steps(
+            lambda: self._in_turns(subject.steps(text, candidates=candidates, sentence=sentence, tokens=tokens, to=to))
+        )
 
     def beam(self, text: str, *, beam: int | None = 4, sentence: int = 1, to: str | None = None) -> BeamTree:
         """Return beam search as a tree of all hypotheses that were in the beam at any step.

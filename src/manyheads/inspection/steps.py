@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,6 +70,23 @@ class Done:
     def to_json(self) -> dict[str, Any]:
         """Return this as values that can be written as JSON."""
         return {"done": True, "translation": self.translation}
+
+
+class Steps(Iterator[Step | Done]):
+    """An iterator over the steps of decoding. A notebook shows all of them; that does not advance the iterator."""
+
+    def __init__(self, decode: Callable[[], Iterator[Step | Done]]) -> None:
+        self._decode = decode
+        self._remaining = decode()
+
+    def __next__(self) -> Step | Done:
+        return next(self._remaining)
+
+    def _repr_html_(self) -> str:
+        """Return this as a notebook shows it."""
+        from manyheads.inspection.fragments import steps_fragment
+
+        return steps_fragment(self._decode())
 
 
 @torch.inference_mode()
