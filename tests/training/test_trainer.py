@@ -4,6 +4,8 @@ import json
 import math
 import resource
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -494,6 +496,11 @@ def test_a_log_has_a_line_long_before_the_first_validation(
 def test_a_validation_is_news_enough(make: Make, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     lines = first_news(make, capsys, {"training.log_every": 100}, math.inf, monkeypatch)
     assert [line.split(" · ")[0] for line in lines] == ["step 6 of 12", "step 12 of 12"]
+
+
+def test_progress_does_not_import_ipython():
+    code = "import sys; from manyheads.training.progress import Reporter; Reporter().begin(0, 9)"
+    subprocess.run([sys.executable, "-c", f"{code}; assert 'IPython' not in sys.modules"], check=True)
 
 
 def test_a_note_is_one_line_however_long(capsys: pytest.CaptureFixture[str]):
