@@ -20,6 +20,7 @@ COMMANDS = [
     for line in block.splitlines()
     if line.startswith("$ ")
 ]
+IN_PYTHON, PRINTED = re.search(r"^\$ (python -c .*)\n((?:\S+ +[\d.]+\n)+)```", README, flags=re.MULTILINE).groups()
 SNIPPETS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 TRAINS = "manyheads train"
 SHORT = (
@@ -53,7 +54,7 @@ def run(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("command", [one for one in COMMANDS if TRAINS not in one])
+@pytest.mark.parametrize("command", [one for one in COMMANDS if TRAINS not in one and one != IN_PYTHON])
 def test_a_command_runs(command, desk):
     if command.startswith("manyheads data get"):
         if not os.environ.get("MANYHEADS_DATA"):
@@ -65,6 +66,15 @@ def test_a_command_runs(command, desk):
     assert "Traceback" not in done.stderr
     if mistaken:
         assert done.stderr.strip() in README  # what the README shows is what is said
+
+
+def test_the_library_prints_nothing_by_itself(desk):
+    done = run(desk, IN_PYTHON)
+    assert (done.returncode, done.stderr) == (0, "")
+    found, shown = (dict(line.split() for line in text.splitlines()) for text in (done.stdout, PRINTED))
+    assert found.keys() == shown.keys()
+    for name, value in shown.items():  # the last digits depend on the machine
+        assert float(found[name]) == pytest.approx(float(value), rel=0.1, abs=1)
 
 
 def test_trained_runs_are_complete(desk):
