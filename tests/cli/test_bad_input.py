@@ -374,7 +374,7 @@ def test_a_damaged_checkpoint_is_passed_over(command: Command, sprint: Write, ru
     (newest / "model.safetensors").write_bytes(b"damaged")
     said = " ".join(command("train", sprint(), "--out", run).succeeds().split())
     assert f"{newest / 'model.safetensors'}: this file of the checkpoint is damaged. Falling back" in said
-    assert "Going on from step 9 " in said
+    assert "Continuing from step 9 " in said
     assert "Finished at step 12." in said
 
 
@@ -383,7 +383,7 @@ def test_all_checkpoints_damaged(command: Command, sprint: Write, run: Path, con
         (checkpoint / "state.json").write_text("{")
     sentence = refused_and_intact(command, contents, run, "train", sprint(), "--out", run)
     assert "checkpoints of this run can be read" in sentence
-    assert "Restore one from a backup, or start anew in another folder (--out)." in sentence
+    assert "Restore one from a backup, or start again in another folder (--out)." in sentence
 
 
 def test_a_learning_rate_that_destroys_the_model(command: Command, sprint: Write, out: Path):
@@ -414,7 +414,7 @@ def test_a_disk_that_is_full(
     result.refuses(str(run / "checkpoints" / "step-00000009"), "cannot be written", "File too large", "Make room")
     assert contents(run / "checkpoints") == saved
     assert (run / "model.safetensors").read_bytes() == model
-    command("train", recipe, "--out", run).succeeds("Going on from step 6 ", "Finished at step 12.")
+    command("train", recipe, "--out", run).succeeds("Continuing from step 6 ", "Finished at step 12.")
     assert (run / "model.safetensors").read_bytes() == (finished / "model.safetensors").read_bytes()
 
 
@@ -453,7 +453,7 @@ def test_a_disk_that_fills_up(sprint: Write, tmp_path: Path):
     for folder in saved:
         kept = result / "after" / "checkpoints" / folder.name
         assert load_checkpoint(kept).progress.step == load_checkpoint(folder).progress.step
-    assert f"Going on from step {load_checkpoint(saved[-1]).progress.step} " in (result / "second").read_text()
+    assert f"Continuing from step {load_checkpoint(saved[-1]).progress.step} " in (result / "second").read_text()
     assert (result / "after" / "checkpoints" / "step-00000012").exists()
 
 

@@ -173,13 +173,13 @@ def test_training_is_stopped_and_goes_on(
     training = background("train", recipe, "--out", run)
     training.wait_for(lambda: (run / "metrics.jsonl").exists() and (run / "metrics.jsonl").stat().st_size > 0)
     result = training.end(number)
-    said = result.succeeds("Stopping after this step", "nothing is lost. Start the same command again to go on.")
+    said = result.succeeds("Stopping after this step", "nothing is lost. Start the same command again to continue.")
     (checkpoint,) = (run / "checkpoints").iterdir()
     step = int(checkpoint.name.removeprefix("step-"))
     assert f"Stopped at step {step:,};" in said
     assert "Traceback" not in said
     again = command("train", recipe, "--out", run, "--set", f"training.steps={step + 2}")
-    again.succeeds(f"Going on from step {step:,} ", f"Finished at step {step + 2:,}.")
+    again.succeeds(f"Continuing from step {step:,} ", f"Finished at step {step + 2:,}.")
     steps = [json.loads(line)["step"] for line in (run / "metrics.jsonl").read_text().splitlines()]
     assert steps == [*range(1, step + 3), step + 2], "each step once, and the validation at the end"
 

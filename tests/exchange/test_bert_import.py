@@ -179,7 +179,7 @@ def test_missing_unknown_and_misshapen_weights_are_told_at_once(tmp_path: Path, 
         "missing: encoder.layer.1.attention.self.key.bias (16,)",
         "missing: embeddings.LayerNorm.weight (16,)",
         "unknown: encoder.layer.0.adapter.weight",
-        "wrong shape: encoder.layer.0.output.dense.weight is (16, 25), (16, 24) is wanted",
+        "wrong shape: encoder.layer.0.output.dense.weight is (16, 25), (16, 24) is expected",
     )
 
 

@@ -65,7 +65,7 @@ def test_an_earlier_run_gives_the_same_outputs(command: Command, earlier: dict[s
 
 def test_an_earlier_run_continues_as_it_would_have(command: Command, earlier: dict[str, Any]):
     after, losses = earlier["continued"]["after"], earlier["continued"]["losses"]
-    command(*earlier["continued"]["command"]).succeeds(f"Going on from step {after} ")
+    command(*earlier["continued"]["command"]).succeeds(f"Continuing from step {after} ")
     entries = map(json.loads, Path("run/metrics.jsonl").read_text(encoding="utf-8").splitlines())
     found = {entry["step"]: entry["loss"] for entry in entries if entry["kind"] == "train" and entry["step"] > after}
     expected = dict(enumerate(losses, start=after + 1))

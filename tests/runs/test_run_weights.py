@@ -57,6 +57,6 @@ def test_everything_that_does_not_fit_is_named_at_once():
         "file: the weights do not fit the model:",
         "  - missing: c (2, 2)",
         "  - unknown: d",
-        "  - wrong shape: b is (3, 4), (4, 3) is wanted",
+        "  - wrong shape: b is (3, 4), (4, 3) is expected",
     ]
     check_names({"a": (1,)}, {"a": (1,)}, where="file")

@@ -80,7 +80,7 @@ def test_an_interrupted_run_comes_to_the_same_weights(
     path = recipe(changes)
     command("train", path, "--out", tmp_path / "whole").succeeds("Finished at step 6")
     command("train", path, "--out", tmp_path / "parts", "--set", "training.steps=3").succeeds()
-    command("train", path, "--out", tmp_path / "parts").succeeds("Going on from step 3")
+    command("train", path, "--out", tmp_path / "parts").succeeds("Continuing from step 3")
     one, two = (
         read_weights(tmp_path / run / "checkpoints/step-00000006/model.safetensors") for run in ("whole", "parts")
     )

@@ -351,7 +351,7 @@ def started(tmp_path: Path, command: Callable[..., Any]) -> Started:
 def test_a_chosen_recipe_is_changed_in_the_run_folder(started: Started):
     edited = started.edit("  steps: 200\n", "  steps: 3\n")
     said = started.again().succeeds(f"Going on with {started.recipe}: a ", "Finished at step 3.")
-    assert "Going on from step 1 " in said
+    assert "Continuing from step 1 " in said
     assert "Changed since this run was last started: training.steps." in said
     assert "Chose" not in said
     assert started.recipe.read_text(encoding="utf-8") == edited

@@ -181,11 +181,11 @@ def test_a_dead_process_leaves_a_good_checkpoint_and_a_sentence(
     assert launcher.returncode != 0
     assert said.count("error: ") >= 1, said
     assert "another of the 2 processes died at step" in said
-    assert "is good: start the same command again to go on from it." in said
+    assert "is good: start the same command again to continue from it." in said
     saved = max(int(path.name.removeprefix("step-")) for path in (run / "checkpoints").glob("step-*"))
     assert 20 <= saved < 5000
     said = command("train", recipe, "--out", run, *longer(saved + 10)).succeeds()
-    assert f"Going on from step {saved:,} " in said
+    assert f"Continuing from step {saved:,} " in said
     assert f"Finished at step {saved + 10:,}." in said
 
 
@@ -197,7 +197,7 @@ def test_torchrun_starts_dead_processes_again(recipe: Path, tmp_path: Path):
     kill_second_process(launcher, run)
     _, said = launcher.communicate(timeout=PATIENCE)
     assert launcher.returncode == 0, said
-    assert "Going on from step" in said
+    assert "Continuing from step" in said
     assert "Finished at step 300." in said
 
 

@@ -47,7 +47,7 @@ def test_it_goes_on_from_its_own_checkpoints(
     recipe = sprint(other(base))
     command("train", recipe, "--out", tmp_path / "whole").succeeds("Starting from the weights of")
     command("train", recipe, "--out", tmp_path / "parts", "--set", "training.steps=6").succeeds()
-    command("train", recipe, "--out", tmp_path / "parts").succeeds("Going on from step 6")
+    command("train", recipe, "--out", tmp_path / "parts").succeeds("Continuing from step 6")
     one, two = ((tmp_path / run / "model.safetensors").read_bytes() for run in ("whole", "parts"))
     assert one == two
     assert one != (base / "model.safetensors").read_bytes()

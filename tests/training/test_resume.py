@@ -115,11 +115,11 @@ def test_interrupted_at_any_step(
     run = tmp_path / "run"
     stop_at(step)
     said = sprint_run.train(run)
-    assert f"Stopped at step {step}; nothing is lost. Start the same command again to go on." in said
+    assert f"Stopped at step {step}; nothing is lost. Start the same command again to continue." in said
     assert (run / "checkpoints" / f"step-{step:08d}" / "state.json").exists()
     assert (run / "model.safetensors").exists(), "there is a model to use already"
     monkeypatch.undo()
-    assert f"Going on from step {step} " in sprint_run.train(run)
+    assert f"Continuing from step {step} " in sprint_run.train(run)
     sprint_run.check(run)
     assert events(run) == list(range(1, STEPS + 1))
 
@@ -156,7 +156,7 @@ def test_a_damaged_checkpoint_is_passed_over(sprint_run: Sprint, tmp_path: Path)
     said = sprint_run.train(run)
     sentence = f"{newest}: this file of the checkpoint is damaged. Falling back to the checkpoint before it."
     assert sentence in " ".join(said.split())
-    assert "Going on from step 6 " in said
+    assert "Continuing from step 6 " in said
     sprint_run.check(run)
 
 

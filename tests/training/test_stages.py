@@ -128,5 +128,5 @@ def test_an_end_that_was_fixed_is_kept(tmp_path):
 
 def test_other_schedules_have_no_end_to_fix(tmp_path):
     recipe = parse_recipe(RECIPE.replace("warmup_constant_decay", "linear"))
-    with pytest.raises(ManyheadsError, match="a linear schedule has its end from the beginning"):
+    with pytest.raises(ManyheadsError, match="a linear schedule has a fixed end"):
         finishing_in(10.0, recipe, RunFolder(tmp_path))

@@ -199,12 +199,12 @@ def test_patience_ends_training(make: Make, scores: Callable[..., None]):
     trainer = make({"validation.every": 2, "validation.patience": 2})
     assert trainer.train() == "stopped early"
     assert trainer.progress.step == 8
-    assert "Finished at step 8 (no improvement any more)." in notes(trainer)
+    assert "Finished at step 8 (no further improvement)." in notes(trainer)
     best = trainer.run.checkpoints / "step-00000004" / "model.safetensors"
     assert trainer.run.weights_file.read_bytes() == best.read_bytes()
     again = make({"validation.every": 2, "validation.patience": 2})
     assert again.train() == "nothing to do"
-    assert "since when nothing improved (step 8): nothing to do." in notes(again)
+    assert "validation no longer improved (step 8): nothing to do." in notes(again)
 
 
 def test_a_score_that_is_no_number_is_never_the_best(make: Make, scores: Callable[..., None]):
@@ -260,7 +260,7 @@ def test_a_signal_ends_it_after_the_step(make: Make, number: signal.Signals):
     assert saved_steps(trainer) == [3, 5]
     assert load_checkpoint(trainer.run.checkpoints / "step-00000005").progress.step == 5
     assert "Stopping after this step" in notes(trainer)
-    assert "Stopped at step 5; nothing is lost. Start the same command again to go on." in notes(trainer)
+    assert "Stopped at step 5; nothing is lost. Start the same command again to continue." in notes(trainer)
     assert signal.getsignal(number) == before, "signals mean what they meant before"
 
 
@@ -321,7 +321,8 @@ def test_it_says_when_versions_have_changed(make: Make):
     state.write_text(json.dumps(values))
     trainer = make()
     trainer.train()
-    assert f"Not all is as it was, so results may differ a little: torch 0.1 → {torch.__version__}" in notes(trainer)
+    changed = f"torch 0.1 → {torch.__version__}"
+    assert f"The environment has changed, so results may differ slightly: {changed}" in notes(trainer)
 
 
 # --- Numbers that go wrong -------------------------------------------------------------------------------------------

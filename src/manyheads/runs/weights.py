@@ -89,7 +89,7 @@ def check_names(found: Mapping[str, tuple[int, ...]], wanted: Mapping[str, tuple
     problems = [f"missing: {name} {shape}" for name, shape in wanted.items() if name not in found]
     problems += [f"unknown: {name}" for name in found if name not in wanted]
     problems += [
-        f"wrong shape: {name} is {found[name]}, {shape} is wanted"
+        f"wrong shape: {name} is {found[name]}, {shape} is expected"
         for name, shape in wanted.items()
         if name in found and tuple(found[name]) != tuple(shape)
     ]

@@ -1,8 +1,8 @@
-"""What a model costs before anything is trained: parameters, FLOPs, memory, time.
+"""The cost of training a model, before training: parameters, FLOPs, memory, time.
 
-Nothing is estimated by formula. The model is built on PyTorch's `meta` device, where tensors have shapes but no memory;
-one update is taken there while every matrix product is counted and every array kept for the backward pass is weighed.
-So it holds for any model, and for any change to one.
+Nothing is estimated by a formula. The model is built on PyTorch's `meta` device, where tensors have shapes but no
+memory. One update runs there, while every matrix product is counted and the size of every tensor saved for the backward
+pass is added up. So the numbers are right for any model, and for any change to one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PAPER_MACHINE = ("the paper's 8 × P100", 8 * 9.5e12)
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine, the FLOPs per second it is expected to do, and how long it would train."""
+    """A machine, its expected FLOPs per second, and how long training would take on it."""
 
     name: str
     flops_per_second: float
@@ -69,7 +69,7 @@ def count_costs(recipe: RecipeBase, plan: Plan[Any]) -> Costs:
     here = f"this computer with {threads} thread{'' if threads == 1 else 's'}"
     return Costs(
         parameters=parameters,
-        trainable_parameters=sum(one.numel() for one in model.parameters() if one.requires_grad),
+        trainable_parameters=sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad),
         flops_per_update=per_update,
         training_flops=total,
         tokens_per_update=count * settings.accumulate,
@@ -84,13 +84,13 @@ def count_costs(recipe: RecipeBase, plan: Plan[Any]) -> Costs:
 
 @contextmanager
 def weigh_activations(model: torch.nn.Module) -> Iterator[list[int]]:
-    """Yield a list whose one entry becomes the bytes kept for the backward pass, parameters not counted."""
+    """Yield a list whose single entry becomes the bytes saved for the backward pass, without parameters."""
     seen = {id(parameter) for parameter in model.parameters()}
     weight = [0]
     keep_alive: list[Tensor] = []  # an id is unique only while its tensor lives
 
     def pack(tensor: Tensor) -> Tensor:
-        """Weigh an array the first time it is kept; a view weighs what it looks at."""
+        """Count a tensor's bytes the first time it is saved; a view counts as the tensor it is a view of."""
         base = tensor._base if tensor._base is not None else tensor
         if id(base) not in seen:
             seen.add(id(base))
@@ -103,6 +103,6 @@ def weigh_activations(model: torch.nn.Module) -> Iterator[list[int]]:
 
 
 def _expect(name: str, peak: float, flops: float) -> Machine:
-    """Return how long a machine of the given peak would take at the utilisation we assume."""
+    """Return how long a machine of the given peak would take at the assumed utilisation."""
     speed = UTILISATION * peak
     return Machine(f"{name}, at {UTILISATION:.0%} of {peak / 1e9:,.0f} GFLOPS", speed, flops / speed / 3600)

@@ -1,7 +1,7 @@
-"""A recipe from nothing but data: sizes chosen by how much there is to learn from.
+"""A recipe from data alone: sizes chosen by the size of the corpus.
 
-Small corpora want small models, small vocabularies, more dropout and a higher rate; the steps are chosen so that each
-sentence is seen a few dozen times in a small corpus and a few times in a large one.
+Small corpora need small models, small vocabularies, more dropout and a higher rate. The number of steps is chosen so
+that training uses each sentence a few dozen times in a small corpus, and a few times in a large one.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from manyheads.runs.folder import RunFolder
 
 TRANSLATION = "translation"  # the task of recipes that do not name one
 CHARACTERS_PER_TOKEN = 4  # of subwords, roughly
-ENOUGH_WORDS = 100_000  # to count, since every vocabulary is smaller
-BLEU_WORDS = 4  # in a row are what BLEU counts at most; targets that are shorter on average are not for it
-MOST_LABELS, TIMES_A_LABEL = 100, 10  # targets are labels if they are no more than these, each as often as that
+ENOUGH_WORDS = 100_000  # distinct words to count, since every vocabulary is smaller
+BLEU_WORDS = 4  # the longest n-gram of BLEU; it does not suit targets that are shorter on average
+MOST_LABELS, TIMES_A_LABEL = 100, 10  # targets are labels if at most 100 differ and each occurs 10 times on average
 
 
 @dataclass(frozen=True)
 class Size:
-    """What suits corpora of up to so many pairs."""
+    """Settings for corpora of up to `pairs` sentence pairs."""
 
     pairs: float
     model: dict[str, Any]
@@ -42,8 +42,8 @@ class Size:
     vocabulary: int | None
 
 
-# Of the few settings tried on Multi30k, shallow with small batches at this rate had the best validation score after two
-# minutes; they differed in several things at once, so none of these alone is shown to be the cause.
+# Of the few settings tried on Multi30k, a shallow model with small batches at this rate had the best validation score
+# after two minutes. The settings differed in several ways at once, so no single one is shown to be the cause.
 SHALLOW = {"preset": "tiny", "encoder_layers": 3, "decoder_layers": 3}
 
 SIZES = (
@@ -61,19 +61,19 @@ SIZES = (
 )
 
 
-# For a model that can do much already; one that learned from much without dropout needs it for little.
+# For fine-tuning a trained model. One that was trained without dropout on much data needs it on little data.
 TUNING = Size(float("inf"), {"dropout": 0.1}, epochs=10, batch_tokens=1024, rate=0.0003, vocabulary=None)
 
 
-TUNED = "-tuned"  # behind the name of the run that another goes on from
+TUNED = "-tuned"  # suffix of the name of a fine-tuned run
 
 
 def recipe_for_files(
     train: Mapping[str, Any], *, valid: Mapping[str, Any] | None = None, changes: Iterable[str] = ()
 ) -> TranslationRecipe:
-    """Choose a recipe for files, given as a corpus of a recipe has them: source and target, or pairs.
+    """Choose a recipe for files, given with the keys of a recipe's corpus: source and target, or pairs.
 
-    Without validation files, some pairs are cut off for it.
+    Without validation files, some pairs are held out for validation.
     """
     name = Path(train.get("pairs") or train["target"]).name.split(".")[0]
     data = {"train": dict(train), **({} if valid is None else {"valid": dict(valid)})}
@@ -85,20 +85,20 @@ def recipe_left_open(path: Path, changes: Iterable[str] = ()) -> TranslationReci
     values, changes = recipe_values(path), list(changes)
     if {"tokenizer", "model", "training", "start_from"} & set(values) or values.get("task", TRANSLATION) != TRANSLATION:
         return None
-    load_recipe(path, changes)  # a mistake is told with its line
+    load_recipe(path, changes)  # reports a mistake with its line
     return recipe_for_data(values, changes=changes)
 
 
 def recipe_for_data(values: Mapping[str, Any], *, changes: Iterable[str] = ()) -> TranslationRecipe:
-    """Return a recipe of values that have data, with everything else chosen by how much there is to learn from."""
+    """Return a recipe for values that have data, with everything else chosen by the size of the corpus."""
     given = of_task(TranslationRecipe, build_recipe(values)).data
     corpus = _measure(given.corpora)
-    size = next(one for one in SIZES if corpus.pairs <= one.pairs)
+    size = next(size for size in SIZES if corpus.pairs <= size.pairs)
     steps = max(200, round(size.epochs * corpus.characters / CHARACTERS_PER_TOKEN / size.batch_tokens))
     every = max(50, min(1000, round(steps / 40)))
     chosen: dict[str, Any] = {
         "data": {} if given.valid is not None or given.held_out else _held_out(corpus),
-        # Each different word could become a piece, so a corpus with that many words allows that many pieces.
+        # Each distinct word could become a piece, so a corpus with n distinct words allows n pieces.
         "tokenizer": {"vocabulary": size.vocabulary} if size.vocabulary and corpus.words >= size.vocabulary else {},
         "model": size.model,
         "training": {
@@ -125,9 +125,9 @@ def recipe_for_fine_tuning(
     valid: Mapping[str, Any] | None = None,
     changes: Iterable[str] = (),
 ) -> TranslationRecipe:
-    """Choose a recipe that goes on from another run's model with files: a low rate, for not too long.
+    """Choose a recipe that fine-tunes another run's model on files: a low rate, for a short time.
 
-    `to` is the language of the target, for a model that has to be told.
+    `to` is the target language, which a model with several directions needs.
     """
     learned = base.recipe_for(TranslationRecipe)
     if learned.data.directions and to not in {target for _, target in learned.data.directions}:
@@ -166,35 +166,35 @@ def recipe_for_fine_tuning(
 
 
 def same_files(one: RecipeBase, other: RecipeBase) -> bool:
-    """Whether two recipes learn from the same files, and start from the same run, however their paths are written."""
+    """Whether two recipes have the same training files and the same initial run, even if their paths differ in form."""
     return isinstance(one, TranslationRecipe) and isinstance(other, TranslationRecipe) and _files(one) == _files(other)
 
 
 def _files(recipe: TranslationRecipe) -> list[object]:
-    """Return everything that a recipe for files was chosen for."""
+    """Return the files, columns and languages for which a recipe was chosen."""
 
     def place(path: str | None) -> Path | None:
-        """Return where a path leads."""
+        """Return the absolute path."""
         return None if path is None else resolve(path).resolve()
 
     sides = (recipe.data.corpora, recipe.data.valid_corpora)
     corpora = [
         (
-            place(one.source),
-            place(one.target),
-            place(one.pairs),
-            one.source_column,
-            one.target_column,
-            one.target_language,
+            place(corpus.source),
+            place(corpus.target),
+            place(corpus.pairs),
+            corpus.source_column,
+            corpus.target_column,
+            corpus.target_language,
         )
         for side in sides
-        for one in side
+        for corpus in side
     ]
     return [len(recipe.data.corpora), *corpora, place(recipe.start_from)]
 
 
 def _held_out(corpus: Measured) -> dict[str, int]:
-    """Return how many pairs to cut off for validation."""
+    """Return how many pairs to hold out for validation."""
     return {"held_out": max(1, min(1000, corpus.first // 20))}
 
 
@@ -207,32 +207,32 @@ def _built(values: dict[str, Any], changes: Iterable[str]) -> TranslationRecipe:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a recipe is chosen by."""
+    """The statistics of a corpus from which a recipe is chosen."""
 
     pairs: int
-    first: int  # of these, pairs of the first corpus
+    first: int  # pairs of the first corpus
     characters: int  # on the longer side
-    words: int  # different ones, as far as they were counted
+    words: int  # distinct words, as far as they were counted
     target_words: int
-    labels: int  # different targets, as far as they were counted
+    labels: int  # distinct targets, as far as they were counted
     sample: tuple[str, ...]  # of the targets
 
 
 def _judgement(corpus: Measured, language: str | None) -> dict[str, str]:
-    """Return the metric that decides, and BLEU's tokenizer.
+    """Return the validation metric, and BLEU's tokenizer.
 
-    BLEU needs words, and four of them in a row: it decides where targets have that many and spaces between them. Where
-    the targets are few labels, the share of right ones decides, and chrF elsewhere.
+    BLEU needs four words in a row: it is chosen if targets have that many words on average, with spaces between them.
+    If the targets are a few labels, exact match is chosen, and chrF otherwise.
     """
-    found = segmentation(language, corpus.sample)
-    metric = "bleu" if found.spaced and corpus.target_words >= BLEU_WORDS * corpus.pairs else "chrf"
+    words = segmentation(language, corpus.sample)
+    metric = "bleu" if words.spaced and corpus.target_words >= BLEU_WORDS * corpus.pairs else "chrf"
     if corpus.labels <= MOST_LABELS and TIMES_A_LABEL * corpus.labels <= corpus.pairs:
         metric = "exact_match"
-    return {"metric": metric, "bleu_tokenizer": found.tokenizer}
+    return {"metric": metric, "bleu_tokenizer": words.tokenizer}
 
 
 def _measure(corpora: Sequence[CorpusSettings]) -> Measured:
-    """Read the corpora once, and count."""
+    """Read the corpora once and return their statistics."""
     pairs = first = source = target = target_words = 0
     words: set[str] = set()
     labels: set[str] = set()

@@ -1,7 +1,7 @@
-"""What learns: the model, its optimiser and its moving average, and how one update changes them.
+"""The state of training: the model, its optimiser and its moving average, and how one update changes them.
 
-The random numbers of an update follow from the seed, the step and the process. So a run that was interrupted and goes
-on from a checkpoint takes the same updates as one that never stopped.
+The random numbers of an update follow from the seed, the step and the process. So a run that continues from a
+checkpoint takes the same updates as one that was never interrupted.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from manyheads.training.state.checkpoint import Checkpoint, Snapshot
 
 
 class Update(NamedTuple):
-    """What one update was: mean loss per target token, norm of the gradient, learning rate, and target tokens."""
+    """The facts of one update: mean loss per target token, gradient norm, learning rate, and target tokens."""
 
     loss: float
     norm: float
@@ -35,7 +35,7 @@ class Update(NamedTuple):
 
 
 class NotFiniteError(Exception):
-    """A loss or a gradient is no number; nothing was learned from it."""
+    """A loss or a gradient is not finite; the weights were not updated."""
 
     def __init__(self, loss: float, batch: Any) -> None:  # noqa: ANN401 (each task has batches of its own)
         super().__init__(f"loss {loss}")
@@ -48,7 +48,7 @@ def step_seed(seed: int, step: int, rank: int = 0) -> int:
 
 
 class Learner:
-    """A model that learns, together with the other processes' copies or shares of it."""
+    """A model in training, together with the other processes' copies or shards of it."""
 
     def __init__(self, task: Task[Any, Any], model: torch.nn.Module, world: World) -> None:
         self.model, self.recipe, self.world = model, task.recipe, world
@@ -56,15 +56,15 @@ class Learner:
         self._mechanisms = [part for part in model.modules() if isinstance(part, Mechanism)]
         settings = self.recipe.training
         self.precision = choose_precision(settings, world.device)
-        self.precision.settle()
+        self.precision.configure_torch()
         self.objective = task.objective(model)
         if self.precision.compiled:
             self.objective.compile_stacks()
-        self._together: torch.nn.Module = self.objective
+        self._parallel: torch.nn.Module = self.objective
         if world.size > 1:
             from manyheads.training.machine.parallel import spread
 
-            self._together = spread(self.objective, world, settings.sharding)
+            self._parallel = spread(self.objective, world, settings.sharding)
         self.optimiser = make_optimiser(model, settings, factors=self.precision.dtype)
         self.average = MovingAverage(model, settings.moving_average) if settings.moving_average else None
 
@@ -91,43 +91,43 @@ class Learner:
         return Update(total / count, norm, rate, count)
 
     def _gradients(self, batches: Sequence[Any], count: int) -> list[torch.Tensor]:
-        """Fill the gradients of the mean loss over `count` tokens of all processes; return each batch's summed loss."""
+        """Compute the gradients of the mean loss over all `count` tokens; return each batch's summed loss."""
         self.optimiser.zero_grad(set_to_none=True)
         losses = []
         for left, batch in zip(reversed(range(len(batches))), batches, strict=True):
-            with self._exchange(wanted=left == 0):
+            with self._gradient_sync(enabled=left == 0):
                 with self.precision.autocast():
-                    loss, _ = self._together(self.objective.move(batch, self.world.device))
-                # The processes' gradients are averaged, and their sum is what is wanted.
+                    loss, _ = self._parallel(self.objective.move(batch, self.world.device))
+                # The processes' gradients are averaged; the factor `size` turns the average into the sum.
                 (loss * (self.world.size / count)).backward()
             losses.append(loss.detach())
         return losses
 
-    def _exchange(self, *, wanted: bool) -> AbstractContextManager[None]:
-        """Average the gradients of this block with the other processes', if there are any and it is wanted."""
+    def _gradient_sync(self, *, enabled: bool) -> AbstractContextManager[None]:
+        """Average the block's gradients over all processes, if there are several and it is enabled."""
         if self.world.size == 1:
             return nullcontext()
-        from manyheads.training.machine.parallel import exchange
+        from manyheads.training.machine.parallel import gradient_sync
 
-        return exchange(self._together, wanted=wanted)
+        return gradient_sync(self._parallel, enabled=enabled)
 
     def snapshot(self) -> Snapshot:
-        """Return a copy of everything that was learned; every process must ask for it."""
+        """Return a copy of everything that training has changed; every process must call this."""
         average = None if self.average is None else _copies(self.average.arrays())
         moments = optimiser_arrays(self.model, self.optimiser)
-        carried = {name: self.world.sum(one) for name, one in self.objective.carried().items()}
+        carried = {name: self.world.sum(tensor) for name, tensor in self.objective.carried().items()}
         return Snapshot(_copies(model_arrays(self.model)), _copies(moments), average, _copies(whole_arrays(carried)))
 
     def restore(self, checkpoint: Checkpoint) -> None:
-        """Go back to what a checkpoint holds."""
+        """Restore the state of a checkpoint."""
         where, saved = str(checkpoint.folder), checkpoint.snapshot
         fill_model(self.model, saved.model, where=where)
         restore_optimiser(self.model, self.optimiser, saved.optimiser, step=checkpoint.progress.step, where=where)
-        if self.average is not None:  # one that was only now asked for begins with the weights as they are
+        if self.average is not None:  # one that the recipe adds only now starts from the weights
             self.average.restore(saved.published, where=where)
-        self.objective.restore({name: torch.from_numpy(one) for name, one in saved.carried.items()})
+        self.objective.restore({name: torch.from_numpy(array) for name, array in saved.carried.items()})
 
 
 def _copies(arrays: Arrays) -> Arrays:
-    """Return arrays that learning no longer changes."""
+    """Return copies of arrays, which later updates do not change."""
     return {name: array.copy() for name, array in arrays.items()}

@@ -1,8 +1,8 @@
 """The training loop: one for every model and task, on one process or many, resumable at any moment.
 
-What is learned from a batch is the learner's business (`learner`); here is what happens between the updates: when to
-measure, to save, to publish and to stop. Where several processes train together, the first of them does all of that and
-the others only take part in what needs everybody.
+The learner (`learner`) takes the updates; this file is what happens between them: when to validate, save, publish and
+stop. If several processes train together, the first one does all of that, and the others only take part in what needs
+every process.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ from manyheads.training.state.publishing import Publisher
 
 Outcome = Literal["finished", "stopped early", "interrupted", "out of time", "nothing to do"]
 
-# Reasons to stop, the strongest last: where processes differ, the strongest counts.
+# Reasons to stop, the strongest last: if processes differ, the strongest is used.
 _REASONS: tuple[Outcome | None, ...] = (None, "out of time", "interrupted", "stopped early")
 
 
-def thread_count(asked: int) -> int:
-    """Return how many threads to use: as asked, or as OMP_NUM_THREADS says, or every core this process may run on."""
-    if asked:
-        return asked
-    wanted = os.environ.get("OMP_NUM_THREADS", "")
-    if wanted.isdecimal() and int(wanted):
-        return int(wanted)
+def thread_count(requested: int) -> int:
+    """Return the number of threads: as requested, else OMP_NUM_THREADS, else every core this process may run on."""
+    if requested:
+        return requested
+    variable = os.environ.get("OMP_NUM_THREADS", "")
+    if variable.isdecimal() and int(variable):
+        return int(variable)
     return usable_cores()
 
 
@@ -64,7 +64,7 @@ def _in_main_thread() -> bool:
 
 
 class Trainer:
-    """Trains a prepared run until its last step, its patience, its time or its user says stop."""
+    """Trains a prepared run until its last step, the end of its patience or time, or an interruption."""
 
     def __init__(
         self,
@@ -84,14 +84,14 @@ class Trainer:
         self.model = task.new_model(device=self.world.device, tell=reporter.note)
         parameters = sum(parameter.numel() for parameter in self.model.parameters())
         self.learner = Learner(task, self.model, self.world)
-        self.progress = Progress(versions=self._surroundings())
+        self.progress = Progress(versions=self._environment())
         self.measured = self._measured_model()
         self.validator = task.validator(self.measured)
         self.publisher = Publisher(task, parameters=parameters)
         self._saving = Background("checkpoints")
 
-    def _surroundings(self) -> dict[str, str]:
-        """Return what the last digits of a result depend on, beside the recipe."""
+    def _environment(self) -> dict[str, str]:
+        """Return everything but the recipe that the last digits of a result depend on."""
         machine = {
             "device": self.world.device.type,
             "threads": str(torch.get_num_threads()),
@@ -100,14 +100,14 @@ class Trainer:
         return {**versions(), **machine}
 
     def _measured_model(self) -> torch.nn.Module:
-        """Return the model that is measured: the one that learns, or one beside it that gets the weights to publish."""
+        """Return the model to validate: the one in training, or a second one that receives the weights to publish."""
         learns_alone = self.world.size == 1 and self.learner.average is None
         if learns_alone or not self.world.is_main:
             return self.model
         return self.task.same_model().to(self.world.device)
 
     def train(self) -> Outcome:
-        """Go on from the newest checkpoint, or start, and train."""
+        """Train from the newest checkpoint, or from the beginning if there is none."""
         self._restore()
         step, steps = self.progress.step, self.recipe.training.steps
         if step >= steps or self._out_of_patience():
@@ -115,7 +115,7 @@ class Trainer:
             reason = (
                 f"step {step:,} of {steps:,}"
                 if step >= steps
-                else f"its best, since when nothing improved (step {step:,})"
+                else f"its best; validation no longer improved (step {step:,})"
             )
             self.reporter.note(f"Already at {reason}: nothing to do.")
             return "nothing to do"
@@ -125,7 +125,7 @@ class Trainer:
             with self.reporter, self._signals():
                 self.reporter.note(f"Computing in {self.learner.precision.sentence()}")
                 self.reporter.begin(step, steps)
-                outcome = self._together(journal, lookahead)
+                outcome = self._guarded_loop(journal, lookahead)
             self._conclude(outcome)
         finally:
             lookahead.close()
@@ -134,8 +134,8 @@ class Trainer:
                 journal.close()
         return outcome
 
-    def _together(self, journal: Journal | None, lookahead: Lookahead) -> Outcome:
-        """Take updates; if another process dies meanwhile, save what there is and say so."""
+    def _guarded_loop(self, journal: Journal | None, lookahead: Lookahead) -> Outcome:
+        """Take updates; if another process dies meanwhile, save the state and raise an error that says so."""
         try:
             return self._loop(journal, lookahead)
         except RuntimeError as error:
@@ -171,7 +171,7 @@ class Trainer:
         return "stopped early" if self._out_of_patience() else "finished"
 
     def _update(self, lookahead: Lookahead) -> tuple[Update, int]:
-        """Take the next update, on this process's share of the batches; return what it was and its FLOPs here."""
+        """Take the next update, on this process's batches; return its facts and its FLOPs on this process."""
         indices, following = self._shares()
         batches = lookahead.take(self.progress.step, indices, following)
         try:
@@ -183,14 +183,14 @@ class Trainer:
         return update, sum(map(self.learner.objective.flops, batches))
 
     def _shares(self) -> tuple[range, range]:
-        """Return which batches of the run this process takes for the next update, and for the one after."""
+        """Return the indices of this process's batches for the next update, and for the one after."""
         world, count = self.world, self.recipe.training.accumulate * self.world.size
         first = self.task.first_batch(self.progress.step, self.progress.batches)
         now = range(first + world.rank, first + count, world.size)
         return now, range(now.start + count, now.stop + count, world.size)
 
     def _not_finite(self, error: NotFiniteError) -> ManyheadsError:
-        """Return the error for a loss or gradient that is no number, naming the batch; it was not learned from."""
+        """Return the error for a loss or gradient that is not finite, which names the batch."""
         return ManyheadsError(
             f"the loss is no longer a number (loss {error.loss}) at step {self.progress.step + 1:,}, "
             f"in {self.task.describe(error.batch)}.",
@@ -200,7 +200,7 @@ class Trainer:
         )
 
     def _lost_peer(self) -> ManyheadsError:
-        """Return the error for another process's end; what this one has learned is saved first, if it is whole."""
+        """Return the error for the death of another process; unless it is sharded, the state is saved first."""
         self._saving.finish()
         if self.world.is_main and self.recipe.training.sharding == "none":
             # An exchange of gradients failed, so the weights are those of the last complete update.
@@ -209,11 +209,11 @@ class Trainer:
         return ManyheadsError(
             f"another of the {self.world.size} processes died at step {self.progress.step + 1:,}.",
             where=str(self.run.path),
-            cure=f"The checkpoint of step {saved:,} is good: start the same command again to go on from it.",
+            cure=f"The checkpoint of step {saved:,} is good: start the same command again to continue from it.",
         )
 
     def _measure(self, journal: Journal | None, watch: Stopwatch) -> None:
-        """Measure the model, remember whether it is the best so far, say so, and save it."""
+        """Validate the model, record and report whether it is the best so far, and save it."""
         snapshot = self.learner.snapshot()
         if journal is not None:
             validation = self._validate(snapshot)
@@ -230,13 +230,13 @@ class Trainer:
         self._save(snapshot)
 
     def _validate(self, snapshot: Snapshot) -> Validation:
-        """Measure the weights that would be published."""
+        """Validate the weights that would be published."""
         if self.measured is not self.model:
             fill_model(self.measured, snapshot.published, where=str(self.run.path))
         return self.validator.run()
 
     def _facts(self, watch: Stopwatch) -> str:
-        """Return the loss on training data, speed and time left as one short text."""
+        """Return the training loss, speed and remaining time as one short text."""
         left = watch.seconds_per_step() * (self.recipe.training.steps - self.progress.step)
         if self._deadline is not None:
             left = min(left, max(0.0, self._deadline - time.monotonic()))
@@ -249,7 +249,7 @@ class Trainer:
         checkpoints, progress = self.run.checkpoints, copy.deepcopy(self.progress)
 
         def work() -> None:
-            """Each step of this leaves the folder in good order, wherever it is cut off."""
+            """Save, publish, prune; the folder is consistent wherever this is interrupted."""
             save_checkpoint(checkpoints, progress, snapshot)
             if progress.best_step == progress.step:
                 self.publisher.weights(snapshot.published)
@@ -264,29 +264,29 @@ class Trainer:
             return
         self.learner.restore(checkpoint)
         self.progress = checkpoint.progress
-        self.reporter.note(f"Going on from step {self.progress.step:,} ({checkpoint.folder}).")
-        now = self._surroundings()
+        self.reporter.note(f"Continuing from step {self.progress.step:,} ({checkpoint.folder}).")
+        now = self._environment()
         changed = [
             f"{name} {old} → {now.get(name)}" for name, old in self.progress.versions.items() if now.get(name) != old
         ]
         if changed:
-            self.reporter.note(f"Not all is as it was, so results may differ a little: {', '.join(changed)}.")
+            self.reporter.note(f"The environment has changed, so results may differ slightly: {', '.join(changed)}.")
         self.progress.versions = now
 
     def _conclude(self, outcome: Outcome) -> None:
-        """Save what an interruption left unsaved, make sure there is a model to use, and say how to go on."""
+        """Save the state after an interruption, make sure there is a model to use, and report how to continue."""
         step, path = self.progress.step, self.run.path
         if outcome in ("interrupted", "out of time"):
             self._save_last(outcome)
-            self.reporter.note(f"Stopped at step {step:,}; nothing is lost. Start the same command again to go on.")
+            self.reporter.note(f"Stopped at step {step:,}; nothing is lost. Start the same command again to continue.")
         else:
             self._publish_final()
-            early = " (no improvement any more)" if outcome == "stopped early" else ""
+            early = " (no further improvement)" if outcome == "stopped early" else ""
             self.reporter.note(f"Finished at step {step:,}{early}.")
         self.reporter.note(f"The model is in {path}; try: {self.task.command}")
 
     def _save_last(self, outcome: Outcome) -> None:
-        """Save the state of this moment, and see to it that there is a model."""
+        """Save the present state, and make sure there is a published model."""
         snapshot = self.learner.snapshot()
         self._saving.finish()
         if not self.world.is_main:
@@ -296,7 +296,7 @@ class Trainer:
             self._publish_latest(snapshot)
 
     def _publish_final(self) -> None:
-        """Make the best checkpoint's weights the run's model, or the mean of several if that is better still."""
+        """Publish the best checkpoint's weights, or the mean of several if that is better."""
         self._saving.finish()
         if not self.world.is_main:
             return
@@ -317,13 +317,13 @@ class Trainer:
             self.publisher.card(validation, step=self.progress.step)
 
     def _publish_latest(self, snapshot: Snapshot) -> None:
-        """Make the weights of this moment the run's model if they are the best; training itself takes no notice."""
+        """Publish the present weights if they are the best; the progress of training does not change."""
         validation = self._validate(snapshot)
         self.reporter.validated(
             self.progress.step,
             self.recipe.training.steps,
             validation,
-            facts="at the end of the time",
+            facts="out of time",
             best=False,
         )
         if validation.score.better_than(self.progress.best_score) or not self.publisher.has_model:
@@ -331,7 +331,7 @@ class Trainer:
             self.publisher.card(validation, step=self.progress.step)
 
     def _reason_to_stop(self) -> Outcome | None:
-        """Return why training should stop after this step, the same for all processes, or nothing."""
+        """Return why training should stop after this step, the same for all processes, or None."""
         reason: Outcome | None = None
         if self._deadline is not None and time.monotonic() >= self._deadline:
             reason = "out of time"
@@ -342,7 +342,7 @@ class Trainer:
         return _REASONS[int(self.world.largest(_REASONS.index(reason)))]
 
     def _out_of_patience(self) -> bool:
-        """Whether as many validations as the patience allows brought nothing better."""
+        """Whether there was no improvement in as many validations as the patience allows."""
         patience = self.recipe.validation.patience
         return bool(patience > 0 and self.progress.without_improvement >= patience)
 
@@ -363,10 +363,10 @@ class Trainer:
             self._interrupted = True
             self.reporter.note("Stopping after this step, to save it (Ctrl-C again: at once) …")
 
-        before = {one: signal.signal(one, stop) for one in (signal.SIGINT, signal.SIGTERM)}
+        before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             yield
         finally:
-            for one, handler in before.items():
+            for number, handler in before.items():
                 if not self._peer_lost:
-                    signal.signal(one, handler)
+                    signal.signal(number, handler)

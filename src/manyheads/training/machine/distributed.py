@@ -1,7 +1,6 @@
-"""Several processes that train one model, as torchrun starts them: who each one is, and what they agree on.
+"""Several processes that train one model, as torchrun starts them: their ranks, and reductions over their values.
 
-Everything here is a plain value or nothing at all where a process is alone, so the trainer asks the same questions
-either way.
+With a single process every operation returns its argument or does nothing, so the trainer has one code path.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ import torch.distributed as dist
 from torch.distributed.distributed_c10d import PrefixStore, Store
 from torch.distributed.rendezvous import rendezvous
 
-# Longer than any preparation or validation that the others wait for. A process that dies does not wait this long to be
-# noticed: its connections close at once, and torchrun ends the others.
+# Longer than any preparation or validation that the others wait for. A process that dies is noticed sooner: its
+# connections close immediately, and torchrun ends the others.
 PATIENCE = timedelta(hours=12)
 
 _BROKEN = ("connection closed by peer", "connection reset by peer", "gloo", "nccl", "socket", "broken pipe")
@@ -26,7 +25,7 @@ _BROKEN = ("connection closed by peer", "connection reset by peer", "gloo", "ncc
 
 @dataclass(frozen=True)
 class World:
-    """One process's place among those that train together: `rank` of `size`, and its place on its own machine."""
+    """One of the processes that train together: its `rank` of `size`, and its rank on its own machine."""
 
     rank: int = 0
     size: int = 1
@@ -35,9 +34,9 @@ class World:
 
     @classmethod
     def from_environment(cls, device: torch.device) -> World:
-        """Return the place that torchrun gave this process; without torchrun it is alone.
+        """Return the rank that torchrun gave this process; without torchrun there is a single process.
 
-        Each process of a machine takes a graphics card of its own.
+        Each process of a machine uses its own GPU.
         """
         rank, size, local = (int(os.environ.get(name, "0")) for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"))
         if device.type == "cuda" and size > 1:
@@ -46,12 +45,12 @@ class World:
 
     @property
     def is_main(self) -> bool:
-        """Whether this is the process that speaks, validates and writes."""
+        """Whether this is the process that reports, validates and writes."""
         return self.rank == 0
 
     @contextmanager
     def joined(self) -> Iterator[None]:
-        """Be connected to the others for the length of the block."""
+        """Join the process group for the duration of the block."""
         if self.size == 1:
             yield
             return
@@ -65,17 +64,17 @@ class World:
             dist.destroy_process_group()
 
     def wait(self) -> None:
-        """Wait until every process has come this far."""
+        """Wait until every process has reached this point."""
         if self.size > 1:
             dist.barrier()
 
     def total(self, value: float) -> float:
         """Return the sum of every process's value."""
-        return self._agree(value, dist.ReduceOp.SUM)
+        return self._reduce(value, dist.ReduceOp.SUM)
 
     def largest(self, value: float) -> float:
         """Return the largest of the processes' values."""
-        return self._agree(value, dist.ReduceOp.MAX)
+        return self._reduce(value, dist.ReduceOp.MAX)
 
     def sum(self, tensor: torch.Tensor) -> torch.Tensor:
         """Return the sum of every process's tensor."""
@@ -85,8 +84,8 @@ class World:
         dist.all_reduce(shared)
         return shared
 
-    def _agree(self, value: float, operation: dist.ReduceOp.RedOpType) -> float:
-        """Return what an operation over every process's value comes to."""
+    def _reduce(self, value: float, operation: dist.ReduceOp.RedOpType) -> float:
+        """Return the reduction of every process's value."""
         if self.size == 1:
             return value
         shared = torch.tensor(value, dtype=torch.float64, device=self.device)
@@ -95,9 +94,9 @@ class World:
 
 
 def _store() -> Store:
-    """Return where the processes find each other's addresses.
+    """Return the store through which the processes exchange their addresses.
 
-    torchrun keeps one store through all restarts, so each attempt needs a corner of its own, or its processes would
+    torchrun keeps one store through all restarts. So each attempt needs its own prefix; otherwise its processes would
     look for those that died.
     """
     store, _, _ = next(iter(rendezvous("env://", timeout=PATIENCE)))
@@ -105,7 +104,7 @@ def _store() -> Store:
 
 
 def is_lost_peer(error: RuntimeError) -> bool:
-    """Whether an error means that another process is gone, as far as the libraries below let one know."""
+    """Whether an error means that another process died, as far as the error of the backend shows."""
     if isinstance(error, dist.DistBackendError | dist.DistNetworkError):
         return True
     return any(sign in str(error).lower() for sign in _BROKEN)

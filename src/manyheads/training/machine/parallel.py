@@ -1,7 +1,7 @@
-"""One objective on several processes: each has all of it (data parallel), or each keeps a share (fully sharded).
+"""One objective on several processes: each has a full copy (data parallel), or each keeps a shard (fully sharded).
 
-Either way every process computes its own micro-batches and the gradients are averaged. The engines are PyTorch's:
-DistributedDataParallel, and `fully_shard` (FSDP2).
+In both cases each process computes its own micro-batches, and the gradients are averaged. The implementations are
+PyTorch's: DistributedDataParallel, and `fully_shard` (FSDP2).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Sharding = Literal["none", "full"]
 
 
 def spread(objective: nn.Module, world: World, sharding: Sharding) -> nn.Module:
-    """Return what to call instead of the objective so that all processes learn together."""
+    """Return the module to call in place of the objective, so that all processes train together."""
     if world.size == 1:
         return objective
     if sharding == "full":
@@ -34,11 +34,11 @@ def spread(objective: nn.Module, world: World, sharding: Sharding) -> nn.Module:
 
 
 def _shard(objective: nn.Module, world: World) -> nn.Module:
-    """Cut every parameter into as many parts as there are processes; a unit is put together when it is computed.
+    """Shard every parameter over the processes; a unit is gathered when it is computed.
 
-    A decoder layer is no unit of its own: its cross-attention is asked for keys and values before the layer is called.
+    A decoder layer is not a unit: its cross-attention computes keys and values before the layer is called.
     """
-    # The warning is about in-place changes of what a unit returns; there are none here (see layers/add_norm.py).
+    # The warning is about in-place changes of a unit's output; there are none here (see layers/add_norm.py).
     warnings.filterwarnings("ignore", message="FSDP2-wrapped module .* returned a view tensor")
     mesh = init_device_mesh(world.device.type, (world.size,))
     for module in objective.modules():
@@ -52,12 +52,12 @@ def _shard(objective: nn.Module, world: World) -> nn.Module:
 
 
 @contextmanager
-def exchange(objective: nn.Module, *, wanted: bool) -> Iterator[None]:
-    """Average the gradients of a block with the other processes', or only add them up: more micro-batches follow."""
+def gradient_sync(objective: nn.Module, *, enabled: bool) -> Iterator[None]:
+    """Average the block's gradients over all processes; if not enabled, only accumulate: more micro-batches follow."""
     if isinstance(objective, FSDPModule):
-        objective.set_requires_gradient_sync(wanted)
+        objective.set_requires_gradient_sync(enabled)
         yield
-    elif isinstance(objective, DistributedDataParallel) and not wanted:
+    elif isinstance(objective, DistributedDataParallel) and not enabled:
         with objective.no_sync():
             yield
     else:

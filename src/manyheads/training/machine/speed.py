@@ -1,4 +1,4 @@
-"""How fast training goes: tokens per second, share of the machine's peak, seconds per step; validations not counted."""
+"""The speed of training: tokens per second, fraction of the machine's peak, seconds per step, without validations."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from contextlib import contextmanager
 
 
 class Stopwatch:
-    """Adds up updates, and forgets the pauses between them."""
+    """Measures the time of updates, without the pauses between them."""
 
     def __init__(self, *, peak: float | None = None) -> None:
-        """Begin; `peak` is what the machine could do, in FLOPs per second, where that is known."""
+        """Start the watch; `peak` is the machine's peak in FLOPs per second, if it is known."""
         self._peak = peak
         self._begin = self._lap_begin = time.perf_counter()
         self._steps = self._tokens = 0
@@ -21,7 +21,7 @@ class Stopwatch:
         self.recent_loss = float("nan")
 
     def add(self, loss: float, tokens: int, flops: float = 0.0) -> None:
-        """Count one update: its mean loss over `tokens` tokens, and its FLOPs, 0 where they are not known."""
+        """Add one update: its mean loss over `tokens` tokens, and its FLOPs, 0 if they are not known."""
         self._steps += 1
         self._tokens += tokens
         self._flops += flops
@@ -32,7 +32,7 @@ class Stopwatch:
         self.recent_loss = self._lap_loss / self._lap_tokens
 
     def lap(self) -> dict[str, float]:
-        """Return mean loss, speed and (where the peak is known) utilisation since the last lap, and begin a new one."""
+        """Return mean loss, speed and (if the peak is known) utilisation since the last lap, and start a new lap."""
         now = time.perf_counter()
         spent = now - self._lap_begin
         facts = {
@@ -56,21 +56,21 @@ class Stopwatch:
         self._lap_begin += spent
 
     def tokens_per_second(self) -> float:
-        """Return the speed so far."""
+        """Return the mean speed so far."""
         return self._tokens / max(1e-9, time.perf_counter() - self._begin)
 
     def seconds_per_step(self) -> float:
-        """Return the time an update takes."""
+        """Return the mean time of an update."""
         return (time.perf_counter() - self._begin) / max(1, self._steps)
 
     def utilisation(self) -> float | None:
-        """Return the share of the peak reached so far, where the peak and the FLOPs are known."""
+        """Return the fraction of the peak reached so far, or None if the peak or the FLOPs are not known."""
         if self._peak is None or not self._flops:
             return None
         return self._flops / (max(1e-9, time.perf_counter() - self._begin) * self._peak)
 
     def speed(self) -> str:
-        """Return the speed so far as a person reads it: 3,400 tokens/s · 62 % of peak."""
+        """Return the speed so far as text: 3,400 tokens/s · 62 % of peak."""
         share = self.utilisation()
         of_peak = "" if share is None else f" · {100 * share:.0f} % of peak"
         return f"{self.tokens_per_second():,.0f} tokens/s{of_peak}"

@@ -1,8 +1,8 @@
 """The mean of several checkpoints, which is often better than any of them.
 
 The paper averages the last 5 checkpoints of the base model and the last 20 of the big one (section 6.1). Only regular
-checkpoints count, those of steps at which every run of the recipe saves: what an interruption left behind must not
-change the result.
+checkpoints are used, those of steps at which every run of the recipe saves one: a checkpoint that an interruption left
+must not change the result.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def is_regular(step: int, recipe: Recipe) -> bool:
 
 
 def steps_to_average(saved: Iterable[int], progress: Progress, recipe: Recipe) -> list[int]:
-    """Return the steps whose checkpoints are to be averaged, of those that are saved; none where it is not asked."""
+    """Return those of the saved steps whose checkpoints are averaged; none if the recipe does not average."""
     count = recipe.training.average_checkpoints
     regular = sorted(step for step in saved if is_regular(step, recipe))
     if recipe.training.average == "last":
@@ -42,7 +42,7 @@ def steps_to_average(saved: Iterable[int], progress: Progress, recipe: Recipe) -
 
 
 def steps_to_keep(saved: Sequence[int], progress: Progress, recipe: Recipe) -> set[int]:
-    """Return the steps whose checkpoints must not be removed yet: the newest, the best, and those to be averaged."""
+    """Return the steps whose checkpoints must be kept: the newest, the best, and those to be averaged."""
     regular = sorted(step for step in saved if is_regular(step, recipe))
     kept = {max(saved), *regular[-recipe.training.keep_checkpoints :], *steps_to_average(saved, progress, recipe)}
     return kept if progress.best_step is None else kept | {progress.best_step}
@@ -50,16 +50,16 @@ def steps_to_keep(saved: Sequence[int], progress: Progress, recipe: Recipe) -> s
 
 @dataclass(frozen=True)
 class Mean:
-    """The mean of the weights of several checkpoints, and the steps that these are of."""
+    """The mean of the weights of several checkpoints, and their steps."""
 
     weights: Arrays
     steps: list[int]
 
 
 def mean_of_checkpoints(folder: Path, steps: Sequence[int], *, tell: Callable[[str], None]) -> Mean | None:
-    """Return the mean of the checkpoints' weights, added up in float64; None where fewer than two can be averaged.
+    """Return the mean of the checkpoints' weights, summed in float64; None if fewer than two can be averaged.
 
-    A damaged checkpoint is left out; `tell` hears of it.
+    A damaged checkpoint is left out and reported with `tell`.
     """
     total: dict[str, NDArray[Any]] = {}
     intact: list[int] = []

@@ -2,7 +2,7 @@
 
     average ← d·average + (1 − d)·weights        with d = min(decay, (1 + t) / (10 + t)) after t updates
 
-The smaller d of the beginning forgets the random weights that training started from.
+The smaller d at the beginning removes the random weights that training started from.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from manyheads.runs.weights import Arrays
 
 
 class MovingAverage:
-    """Follows a model's parameters at a distance."""
+    """The exponential moving average of a model's parameters."""
 
     def __init__(self, model: nn.Module, decay: float) -> None:
         self.decay = decay
-        self._followed = stored_tensors(model)
-        self._average: dict[str, Tensor] = {name: one.detach().clone() for name, one in self._followed.items()}
-        self._learned = [name for name, one in self._followed.items() if isinstance(one, nn.Parameter)]
+        self._tensors = stored_tensors(model)
+        self._average: dict[str, Tensor] = {name: tensor.detach().clone() for name, tensor in self._tensors.items()}
+        self._learned = [name for name, tensor in self._tensors.items() if isinstance(tensor, nn.Parameter)]
 
     @torch.no_grad()
     def update(self, updates: int) -> None:
-        """Move towards the parameters as they are after a number of updates; buffers are copied."""
+        """Move towards the present parameters, after the given number of updates; buffers are copied."""
         decay = min(self.decay, (1 + updates) / (10 + updates))
         averages = [self._average[name] for name in self._learned]
-        torch._foreach_lerp_(averages, [self._followed[name] for name in self._learned], 1.0 - decay)
-        for name in self._followed.keys() - set(self._learned):
-            self._average[name].copy_(self._followed[name])
+        torch._foreach_lerp_(averages, [self._tensors[name] for name in self._learned], 1.0 - decay)
+        for name in self._tensors.keys() - set(self._learned):
+            self._average[name].copy_(self._tensors[name])
 
     def arrays(self) -> Arrays:
-        """Return the average by name."""
+        """Return the averaged tensors by name."""
         return whole_arrays(self._average)
 
     def restore(self, arrays: Arrays, *, where: str) -> None:
-        """Go on from an average that was saved."""
+        """Continue from a saved average."""
         copy_arrays(arrays, self._average, where=where)

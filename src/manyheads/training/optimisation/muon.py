@@ -1,11 +1,11 @@
-"""Muon (Jordan et al. 2024): the weight matrices move by an orthogonal matrix near to their momentum.
+"""Muon (Jordan et al. 2024): each weight matrix is updated by an orthogonal matrix close to its momentum.
 
     M ← μ·M + G            U = G + μ·M  (Nesterov)            W ← W − η · 0.2·√max(rows, columns) · orthogonal(U)
 
-An update of which all singular values are 1 teaches every direction of a layer alike, where Adam's is dominated by a
-few. The factor (Liu et al. 2025) makes it as large as Adam's usually are, so that both can follow one learning rate.
-Embeddings, biases and norms are no maps between layers: they are Adam's. Orthogonal is meant approximately, so bfloat16
-is precise enough for it where the run computes in that (as Jordan et al. do).
+An update whose singular values are all 1 changes every direction of a layer equally; Adam's updates are dominated by a
+few. The factor (Liu et al. 2025) makes an update as large as Adam's usually are, so that both use one learning rate.
+Embeddings, biases and norms do not map one layer to another: Adam updates them. The matrix is orthogonal only
+approximately, so bfloat16 is precise enough where the run computes in it (as Jordan et al. do).
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-# Five steps of x ← a·x + b·x³ + c·x⁵ with these bring every singular value from (0, 1] to about 1 (Jordan et al. 2024).
+# Five steps of x ← a·x + b·x³ + c·x⁵ with these move each singular value from (0, 1] to about 1 (Jordan et al. 2024).
 QUINTIC = (3.4445, -4.7750, 2.0315)
 ROUNDS = 5
 ADAM_LIKE = 0.2
-MOMENTUM = "momentum"  # its name in the state of a parameter
+MOMENTUM = "momentum"  # its key in the state of a parameter
 
 
 def orthogonal(matrices: Tensor) -> Tensor:
-    """Return, for each of the matrices [N, R, C], the orthogonal one that points the same way, approximately."""
+    """Return the approximate orthogonal factor of each of the matrices [N, R, C]."""
     wide = matrices if matrices.shape[1] <= matrices.shape[2] else matrices.mT
     a, b, c = QUINTIC
     x: Tensor = wide / (torch.linalg.matrix_norm(wide, keepdim=True) + 1e-7)
@@ -35,9 +35,9 @@ def orthogonal(matrices: Tensor) -> Tensor:
 
 
 class Muon(torch.optim.AdamW):
-    """Momentum made orthogonal for groups that have `parts`, Adam for all others.
+    """Orthogonalised momentum for parameter groups with the key `parts`, Adam for all others.
 
-    `parts` says how many matrices a parameter of the group holds, one below the other.
+    `parts` is the number of matrices that are stacked along the rows of each parameter in the group.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Muon(torch.optim.AdamW):
         **adam: Any,  # noqa: ANN401
     ) -> None:
         super().__init__([group for group in groups if "parts" not in group], **adam)
-        self._factors = factors  # what the products are computed in
+        self._factors = factors  # the type that matrix products are computed in
         self._adam_groups = len(self.param_groups)
         for group in groups:
             if "parts" in group:
@@ -65,17 +65,17 @@ class Muon(torch.optim.AdamW):
         finally:
             self.param_groups = groups
         for group in groups[self._adam_groups :]:
-            alike: dict[tuple[int, ...], list[nn.Parameter]] = defaultdict(list)
+            by_shape: dict[tuple[int, ...], list[nn.Parameter]] = defaultdict(list)
             for parameter in group["params"]:
                 if parameter.grad is not None:
-                    alike[tuple(parameter.shape)].append(parameter)
-            for parameters in alike.values():  # of one shape, and so made orthogonal together
+                    by_shape[tuple(parameter.shape)].append(parameter)
+            for parameters in by_shape.values():  # one batched product for all matrices of a shape
                 self._move(parameters, group)
 
     def _move(self, parameters: list[nn.Parameter], group: dict[str, Any]) -> None:
-        """Move matrices of one shape."""
+        """Update matrices of one shape."""
         momentum, rate, decay = group["momentum"], group["lr"], group["weight_decay"]
-        ahead = torch.stack([one.grad for one in parameters if one.grad is not None])
+        ahead = torch.stack([parameter.grad for parameter in parameters if parameter.grad is not None])
         for parameter, gradient in zip(parameters, ahead, strict=True):
             past = self.state[parameter].setdefault(MOMENTUM, torch.zeros_like(parameter)).mul_(momentum).add_(gradient)
             gradient.add_(past, alpha=momentum)

@@ -21,9 +21,9 @@ MOMENTS = ("exp_avg", "exp_avg_sq")
 def make_optimiser(
     model: nn.Module, settings: TrainingSettings, *, factors: torch.dtype = torch.float32
 ) -> torch.optim.AdamW:
-    """Return the optimiser of the parameters that learn (AdamW is Adam where the weight decay is 0).
+    """Return the optimiser of the trainable parameters (AdamW is Adam where the weight decay is 0).
 
-    Muon has matrix products of its own, whose `factors` are as short as the model's.
+    `factors` is the type in which Muon computes its own matrix products: the same as the model's.
     """
     learning = [parameter for parameter in model.parameters() if parameter.requires_grad]
     adam: dict[str, Any] = {
@@ -39,7 +39,7 @@ def make_optimiser(
 
 
 def _groups(model: nn.Module, learning: list[nn.Parameter]) -> list[dict[str, Any]]:
-    """Return Adam's parameters, and by the number of matrices in them those that map a layer to another."""
+    """Return Adam's parameter group, then the groups of weight matrices, one for each number of stacked matrices."""
     single, triple = [], []
     for module in model.modules():
         if isinstance(module, MultiHeadAttention):
@@ -48,16 +48,16 @@ def _groups(model: nn.Module, learning: list[nn.Parameter]) -> list[dict[str, An
             triple += [module.global_projection] if isinstance(module, LongformerAttention) else []
         elif isinstance(module, FeedForward):
             single += [module.widen.weight, module.narrow.weight]
-    matrices = {id(one) for one in (*single, *triple)}
+    matrices = {id(matrix) for matrix in (*single, *triple)}
     return [
-        {"params": [one for one in learning if id(one) not in matrices]},
-        {"params": [one for one in single if one.requires_grad], "parts": 1},
-        {"params": [one for one in triple if one.requires_grad], "parts": 3},
+        {"params": [parameter for parameter in learning if id(parameter) not in matrices]},
+        {"params": [matrix for matrix in single if matrix.requires_grad], "parts": 1},
+        {"params": [matrix for matrix in triple if matrix.requires_grad], "parts": 3},
     ]
 
 
 def _moments(optimiser: torch.optim.Optimizer) -> dict[nn.Parameter, tuple[str, ...]]:
-    """Return what is remembered about each parameter that learns."""
+    """Return the names of the state tensors that the optimiser keeps for each trainable parameter."""
     return {
         parameter: (MOMENTUM,) if "parts" in group else MOMENTS
         for group in optimiser.param_groups
@@ -66,7 +66,7 @@ def _moments(optimiser: torch.optim.Optimizer) -> dict[nn.Parameter, tuple[str, 
 
 
 def optimiser_arrays(model: nn.Module, optimiser: torch.optim.Optimizer) -> Arrays:
-    """Return the moments by parameter name; before the first update there are none."""
+    """Return the optimiser's moments by name; there are none before the first update."""
     arrays: Arrays = {}
     moments = _moments(optimiser)
     for name, parameter in model.named_parameters():
@@ -79,11 +79,15 @@ def optimiser_arrays(model: nn.Module, optimiser: torch.optim.Optimizer) -> Arra
 def restore_optimiser(
     model: nn.Module, optimiser: torch.optim.Optimizer, arrays: Arrays, *, step: int, where: str
 ) -> None:
-    """Put moments back beside their parameters, after `step` updates."""
+    """Restore the moments of each parameter, as they were after `step` updates."""
     learning = {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
     moments = _moments(optimiser)
-    wanted = {f"{moment}.{name}": tuple(one.shape) for name, one in learning.items() for moment in moments[one]}
-    check_names(shapes(arrays.items()), wanted if step else {}, where=where)
+    expected = {
+        f"{moment}.{name}": tuple(parameter.shape)
+        for name, parameter in learning.items()
+        for moment in moments[parameter]
+    }
+    check_names(shapes(arrays.items()), expected if step else {}, where=where)
     if step == 0:
         return
     for name, parameter in learning.items():
@@ -91,5 +95,5 @@ def restore_optimiser(
             moment: share(torch.from_numpy(arrays[f"{moment}.{name}"]), like=parameter.detach())
             for moment in moments[parameter]
         }
-        # The fused kernel wants the count of updates where the parameter is.
+        # The fused kernel needs the step count on the parameter's device.
         optimiser.state[parameter] = {"step": torch.tensor(float(step), device=parameter.device), **saved}

@@ -3,8 +3,8 @@
     rate = d_model^−0.5 · min(step^−0.5, step · warmup^−1.5)
 
 rises linearly for `warmup` steps and then falls with the square root of the step. The other schedules rise to a given
-peak in the same way and fall in their own. `warmup_constant_decay` stays at the peak until it is known when training
-will end, and falls from there to the end.
+peak in the same way and then differ. `warmup_constant_decay` stays at the peak until the end of training is fixed, and
+falls from there to the end.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from manyheads.config.training import ScheduleSettings
 
 
 def learning_rate(settings: ScheduleSettings, step: int, *, width: int, steps: int) -> float:
-    """Return the rate of update `step`, counted from 1, in a training of `steps` updates of a model `width` wide."""
+    """Return the rate of update `step`, counted from 1, of `steps` updates of a model of size `width`."""
     if settings.kind == "paper":
         return settings.rate / math.sqrt(width) * _rise_and_fall(step, settings.warmup)
     if step <= settings.warmup:
@@ -29,13 +29,13 @@ def learning_rate(settings: ScheduleSettings, step: int, *, width: int, steps: i
 
 
 def _rise_and_fall(step: int, warmup: int) -> float:
-    """Return min(step^−0.5, step · warmup^−1.5); without warm-up there is nothing to rise from."""
+    """Return min(step^−0.5, step · warmup^−1.5); without warm-up, only the first term."""
     rising = step / (warmup * math.sqrt(warmup)) if warmup else math.inf
     return min(1.0 / math.sqrt(step), rising)
 
 
 def _towards_floor(settings: ScheduleSettings, progress: float) -> float:
-    """Return the share of the peak rate that is left at some progress (0 to 1) behind the warm-up."""
+    """Return the fraction of the peak rate at a given progress (0 to 1) of the decay."""
     done = min(1.0, progress)
     left = {"cosine": 0.5 * (1.0 + math.cos(math.pi * done)), "constant": 1.0}.get(settings.kind, 1.0 - done)
     return settings.floor + (1.0 - settings.floor) * left

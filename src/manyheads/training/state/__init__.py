@@ -1,4 +1,4 @@
-"""What a training leaves on disk.
+"""What a training run writes to disk.
 
 | file | what it is |
 |---|---|
@@ -6,5 +6,5 @@
 | `publishing` | the run's model and its card |
 | `journal` | metrics.jsonl and TensorBoard |
 | `background` | writing while training continues |
-| `finishing` | the end of a run, set while it is under way |
+| `finishing` | the end of a run, fixed while it is running |
 """

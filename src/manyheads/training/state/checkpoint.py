@@ -1,4 +1,4 @@
-"""Checkpoints: everything needed to go on exactly as if nothing had happened.
+"""Checkpoints: everything needed to continue exactly as if training had not been interrupted.
 
 A checkpoint is a folder, `checkpoints/step-00001000/`, with the weights, Adam's moments, the moving average if there is
 one, what is carried from update to update, and `state.json`, which also holds the checksums of the others. It appears
@@ -25,9 +25,10 @@ CARRIED, STATE = "carried.safetensors", "state.json"
 
 @dataclass
 class Progress:
-    """Where training stands: updates done, batches seen, the best score and when, validations since without a better.
+    """How far training is: updates, batches, the best score and its step, and validations since then.
 
-    How many batches an update takes may change between two sessions, with the number of processes, so both are counted.
+    The number of batches in an update depends on the number of processes, which may change when a run is resumed. So
+    both updates and batches are counted.
     """
 
     step: int = 0
@@ -35,16 +36,16 @@ class Progress:
     best_step: int | None = None
     best_score: float | None = None
     without_improvement: int = 0
-    scores: dict[str, float] = field(default_factory=dict)  # of validated steps; JSON has no keys but texts
+    scores: dict[str, float] = field(default_factory=dict)  # by validated step; keys in JSON are strings
     versions: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Everything that learning has changed.
+    """Everything that training has changed.
 
-    That is the weights, Adam's moments, the moving average where one is kept, and what an objective carries from one
-    update to the next.
+    That is the weights, the optimiser's moments, the moving average if there is one, and the state that an objective
+    carries from one update to the next.
     """
 
     model: Arrays
@@ -54,13 +55,13 @@ class Snapshot:
 
     @property
     def published(self) -> Arrays:
-        """The weights that are judged and published."""
+        """The weights that are validated and published: the moving average if there is one."""
         return self.model if self.average is None else self.average
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A checkpoint that was read and found intact."""
+    """A checkpoint that was read and verified."""
 
     progress: Progress
     snapshot: Snapshot
@@ -89,7 +90,7 @@ def save_checkpoint(folder: Path, progress: Progress, snapshot: Snapshot) -> Pat
 
 
 def published_weights(folder: Path) -> Arrays:
-    """Return the weights of a checkpoint that are judged and published; damaged ones are an error, as in loading."""
+    """Return the weights of a checkpoint that are validated and published; damaged ones raise an error."""
     _, sums = _read_state(folder)
     name = AVERAGE if AVERAGE in sums else MODEL
     _verify(folder / name, sums)
@@ -103,7 +104,7 @@ def checkpoint_folders(folder: Path) -> list[Path]:
 
 
 def load_checkpoint(folder: Path) -> Checkpoint:
-    """Read a checkpoint; a damaged one is an error that says which file is wrong."""
+    """Read a checkpoint; a damaged one raises an error that names the file."""
     progress, sums = _read_state(folder)
     for name in {MODEL, OPTIMISER, *sums}:
         _verify(folder / name, sums)
@@ -114,7 +115,7 @@ def load_checkpoint(folder: Path) -> Checkpoint:
 
 
 def _read_state(folder: Path) -> tuple[Progress, dict[str, str]]:
-    """Return where training stood at a checkpoint, and the checksums of its other files by name."""
+    """Return the progress stored in a checkpoint, and the checksums of its other files by name."""
     try:
         state = json.loads((folder / STATE).read_text(encoding="utf-8"))
         sums = dict(state.pop("sha256"))
@@ -134,7 +135,7 @@ def _verify(file: Path, sums: Mapping[str, str]) -> None:
 
 
 def newest_checkpoint(folder: Path, *, tell: Callable[[str], None]) -> Checkpoint | None:
-    """Return the newest checkpoint that is intact; `tell` hears of each damaged one that was passed over."""
+    """Return the newest intact checkpoint; each damaged one that is skipped is reported with `tell`."""
     damaged = 0
     for place in reversed(checkpoint_folders(folder)):
         try:
@@ -148,7 +149,7 @@ def newest_checkpoint(folder: Path, *, tell: Callable[[str], None]) -> Checkpoin
         raise ManyheadsError(
             f"none of the {damaged} checkpoints of this run can be read.",
             where=str(folder),
-            cure="Restore one from a backup, or start anew in another folder (--out).",
+            cure="Restore one from a backup, or start again in another folder (--out).",
         )
     return None
 
@@ -159,12 +160,12 @@ def saved_steps(folder: Path) -> list[int]:
 
 
 def checkpoint_folder(folder: Path, step: int) -> Path:
-    """Return where the checkpoint of a step is kept."""
+    """Return the folder of a step's checkpoint."""
     return folder / f"step-{step:08d}"
 
 
 def prune_checkpoints(folder: Path, *, keep: set[int]) -> None:
-    """Remove the checkpoints of all steps but those to keep."""
+    """Remove all checkpoints except those of the steps to keep."""
     for step in saved_steps(folder):
         if step not in keep:
             remove_folder(checkpoint_folder(folder, step))

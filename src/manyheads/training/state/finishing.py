@@ -1,8 +1,8 @@
-"""Ending a training well at any time: how many steps are left, and from which of them the rate falls.
+"""Choosing the end of a run while it is running: how many steps are left, and at which of them the decay begins.
 
-A `warmup_constant_decay` schedule is the same at every step whether or not its end is known, until the decay begins. So
-the end may be fixed while the run is under way: the two numbers are written into the recipe before they are used, and
-the run stays a function of its recipe.
+Until the decay begins, a `warmup_constant_decay` schedule does not depend on its end. So the end can be fixed while the
+run is running: both numbers are written into the recipe before they are used, and the run remains a function of its
+recipe.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from manyheads.training.state.checkpoint import saved_steps
 
 R = TypeVar("R", bound=RecipeBase)
 
-DECAY = 0.2  # of all steps: what schedules of this kind are commonly given
-RECENT = 10  # entries of the journal that tell the speed
-OVERHEAD = 1.08  # validations and checkpoints take time beside the updates
+DECAY = 0.2  # of all steps: the usual fraction for schedules of this kind
+RECENT = 10  # entries of the journal from which the speed is measured
+OVERHEAD = 1.08  # validations and checkpoints take time in addition to the updates
 
 _UNITS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "": 60.0}
 
@@ -34,11 +34,11 @@ def seconds_of(text: str) -> float:
 
 
 def finishing_in(seconds: float, recipe: R, run: RunFolder) -> R:
-    """Return the recipe with its end fixed; an end that was fixed before is kept."""
+    """Return the recipe with its end fixed so that it finishes in the given time; an end fixed before is kept."""
     schedule = recipe.training.schedule
     if schedule.kind != "warmup_constant_decay":
         raise ManyheadsError(
-            f"a {schedule.kind} schedule has its end from the beginning.",
+            f"a {schedule.kind} schedule has a fixed end.",
             where="--finish-in",
             cure="Leave it out, or train with training.schedule.kind: warmup_constant_decay",
         )
@@ -47,17 +47,17 @@ def finishing_in(seconds: float, recipe: R, run: RunFolder) -> R:
     measured = [entry for entry in run.metrics() if "seconds_per_step" in entry]
     if not measured:
         raise ManyheadsError(
-            "this run has not measured its speed yet, so the steps that are left cannot be counted.",
+            "this run has not measured its speed yet, so the number of remaining steps is unknown.",
             where="--finish-in",
             cure=f"Let it train for {recipe.training.log_every} steps first, without --finish-in.",
         )
-    pace = statistics.median(entry["seconds_per_step"] for entry in measured[-RECENT:])
+    seconds_per_step = statistics.median(entry["seconds_per_step"] for entry in measured[-RECENT:])
     step = max(measured[-1]["step"], *saved_steps(run.checkpoints), 0)
-    return with_end(recipe, step=step, left=max(1, int(seconds / (pace * OVERHEAD))))
+    return with_end(recipe, step=step, left=max(1, int(seconds / (seconds_per_step * OVERHEAD))))
 
 
 def with_end(recipe: R, *, step: int, left: int) -> R:
-    """Return a recipe that ends when `left` steps more than `step` are done, the last fifth of all as a decay."""
+    """Return a recipe that ends `left` steps after `step`; the last fifth of all steps is the decay."""
     steps = step + left
     begin = max(step, steps - round(DECAY * steps))
     schedule = recipe.training.schedule.model_copy(update={"decay_from": begin})
@@ -67,7 +67,7 @@ def with_end(recipe: R, *, step: int, left: int) -> R:
 
 
 def with_end_of(run: RunFolder, recipe: R) -> R:
-    """Return a recipe with the end that was fixed for a run before, if the recipe has none of its own."""
+    """Return a recipe with the end that was fixed for this run earlier, unless the recipe has its own."""
     if not run.recipe_file.exists() or recipe.training.schedule.kind != "warmup_constant_decay":
         return recipe
     before = run.recipe().training

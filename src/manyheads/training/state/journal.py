@@ -1,7 +1,7 @@
 """What was measured while training: `metrics.jsonl`, and the same for TensorBoard where it is installed.
 
-The journal is cut back to the step a run is resumed from, and TensorBoard's events are written anew from it, so that
-both read as if nothing had happened.
+When a run is resumed, the journal is truncated to the step of the checkpoint, and TensorBoard's events are rewritten
+from it. Both then read as if the run had not been interrupted.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Journal:
     """Appends entries such as {"step": 50, "kind": "train", "loss": 4.1} to a run's files."""
 
     def __init__(self, run: RunFolder, *, step: int) -> None:
-        """Open the journal of a run that stands at `step`; what was measured after it is forgotten."""
+        """Open the journal of a run that is at `step`; later entries are removed."""
         kept = [entry for entry in run.metrics() if entry["step"] <= step]
         write_file(run.metrics_file, "".join(_line(entry) for entry in kept))
         self._place = run.metrics_file
@@ -29,14 +29,14 @@ class Journal:
         self._events = _Events(run, kept)
 
     def add(self, entry: Entry) -> None:
-        """Write one entry, at once."""
+        """Write one entry immediately."""
         with explained(self._place):
             self._file.write(_line(entry))
             self._file.flush()
             self._events.add(entry)
 
     def close(self) -> None:
-        """Close the files; what could not be written was told before."""
+        """Close the files; errors in writing were raised before."""
         with suppress(OSError):
             self._file.close()
         self._events.close()
@@ -48,7 +48,7 @@ def _line(entry: Entry) -> str:
 
 
 class _Events:
-    """TensorBoard's event file; silently absent where TensorBoard is not installed."""
+    """TensorBoard's event file; does nothing if TensorBoard is not installed."""
 
     def __init__(self, run: RunFolder, entries: list[Entry]) -> None:
         self._writer: Any = None

@@ -1,4 +1,4 @@
-"""What a run folder shows to the world: `model.safetensors`, the weights that translate, and `card.md` about them."""
+"""The published files of a run folder: `model.safetensors`, the weights to use, and `card.md`, which describes them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Publisher:
 
     @property
     def has_model(self) -> bool:
-        """Whether there is a model to translate with."""
+        """Whether the run has a published model."""
         return self._run.weights_file.exists()
 
     def weights(self, arrays: Arrays) -> None:
@@ -33,7 +33,7 @@ class Publisher:
         write_file(self._run.weights_file, weights_bytes(arrays))
 
     def best(self, progress: Progress, *, tell: Callable[[str], None]) -> None:
-        """Make the best checkpoint's weights the run's model, if there is one; a damaged one leaves the model alone."""
+        """Publish the best checkpoint's weights, if there is one; a damaged checkpoint leaves the model unchanged."""
         if progress.best_step is None:
             return
         folder = checkpoint_folder(self._run.checkpoints, progress.best_step)
@@ -49,7 +49,7 @@ class Publisher:
         self.weights(weights)
 
     def card(self, validation: Validation, *, step: int) -> None:
-        """Write the card of a model of some step."""
+        """Write the card of the model at a step."""
         recipe = self._task.recipe
         facts = {
             "model": f"{self._task.kind}, {self._parameters:,} parameters",
