@@ -1,7 +1,7 @@
-"""The one exception a user can cause, and the notices that stop nothing.
+"""The exception for all mistakes of users, and the category of warnings.
 
-Whatever a user can get wrong (a path, a line, a key) raises `ManyheadsError` with three facts: what happened,
-where, and what to do. The command prints exactly that and exits with status 2; `--debug` shows the traceback.
+A mistake in a path, a line or a key raises `ManyheadsError` with three facts: what happened, where, and what to do.
+The command prints exactly that and exits with status 2; `--debug` shows the traceback.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Iterable
 
 
 class Notice(FutureWarning):
-    """Something a user should know, though it does not stop what was asked for; the command shows it as a line."""
+    """A warning for users that does not stop the command, which prints it as one line."""
 
 
 class ManyheadsError(Exception):
-    """A mistake that the user can mend: what happened, where (file, line or key), and what to do about it."""
+    """A mistake that the user can correct: what happened, where (file, line or key), and what to do."""
 
     def __init__(self, what: str, *, where: str | None = None, cure: str | None = None) -> None:
         self.what = what
@@ -30,7 +30,7 @@ class ManyheadsError(Exception):
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return 'Did you mean …?' for the nearest of the known words, or the list of them where none is near."""
+    """Return 'Did you mean …?' for the most similar known word, or the list of known words if none is similar."""
     names = sorted(known)
     near = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
     if near:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import ctypes
 import sys
 
-TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # the numbers that glibc's mallopt(3) has for them
+TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc's mallopt(3)
 LARGEST = 2**31 - 1  # bytes
 
 
 def keep_freed_memory() -> None:
-    """Let the C library keep large blocks instead of giving them back to the system.
+    """Make the C library keep large freed blocks instead of returning them to the system.
 
-    A training step needs blocks of the same sizes as the one before. Those above 32 MB, which are those of long
-    sequences, would come from the system each time, and it clears every page: up to a quarter of a step.
+    A training step needs blocks of the same sizes as the previous one. Blocks above 32 MB, as for long sequences, would
+    be requested from the system each time, and the system clears every page: up to a quarter of the time of a step.
     """
     if sys.platform != "linux":
         return

@@ -1,4 +1,4 @@
-"""What the processor of this computer says it can do."""
+"""The cores and instruction sets of this computer's processor."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import platform
 from pathlib import Path
 
-BYTE_PRODUCTS = {"avx512_vnni", "avx_vnni"}  # sums of 8-bit products in 32 bits at once
+BYTE_PRODUCTS = {"avx512_vnni", "avx_vnni"}  # instructions that sum 8-bit products in 32 bits
 
 
 def usable_cores() -> int:
@@ -15,7 +15,7 @@ def usable_cores() -> int:
 
 
 def processor_flags(path: Path = Path("/proc/cpuinfo")) -> set[str]:
-    """Return the names of its instructions; nothing where the system does not tell."""
+    """Return the names of the instruction sets; an empty set if the system does not report them."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -24,6 +24,6 @@ def processor_flags(path: Path = Path("/proc/cpuinfo")) -> set[str]:
 
 
 def sums_bytes_safely() -> bool:
-    """Whether sums of 8-bit products cannot overflow: x86 without such instructions adds pairs of them in 16 bits."""
+    """Whether sums of 8-bit products cannot overflow: x86 without these instructions adds pairs of them in 16 bits."""
     is_x86 = platform.machine().lower() in ("x86_64", "amd64", "i386", "i686")
     return not is_x86 or bool(BYTE_PRODUCTS & processor_flags())

@@ -1,4 +1,4 @@
-"""How a text is to be translated: everything a caller may ask of a search."""
+"""How to translate a text: the options of a search."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from manyheads.errors import ManyheadsError, did_you_mean
 
 @dataclass(frozen=True)
 class TranslationOptions:
-    """What to search for and how far.
+    """The options of a translation.
 
-    `to` is the language to translate into, for models of several, and `source` that of the texts, which is detected
-    where it is not given. `sample` draws outputs instead of searching for the
-    best one. Running text is translated sentence by sentence, and a sentence of more than `split_above` tokens part by
-    part; 0 reads every text whole. `shortlist` allows only the tokens that the source suggests; `alignments` asks what
-    the best output looked at. Without `scores`, probabilities may be unknown (NaN). Without `batch_sentences`, the
-    engine takes as many sentences at once as suits it.
+    `to` is the target language, for models with several, and `source` the language of the texts, which is detected if
+    it is not given. `sample` draws outputs instead of searching for the best one. Running text is translated sentence
+    by sentence, and a sentence of more than `split_above` tokens part by part; 0 translates every text as a whole.
+    `shortlist` allows only the tokens that the source suggests; `alignments` returns the attention of the best output
+    to its source. Without `scores`, probabilities may be unknown (NaN). Without `batch_sentences`, the engine chooses
+    the batch size.
     """
 
     to: str | None = None
@@ -61,7 +61,7 @@ class TranslationOptions:
         self._need(self.split_above >= 0, "split above", "must not be negative")
 
     def _need(self, holds: bool, name: str, rule: str) -> None:
-        """Refuse an impossible value with a sentence."""
+        """Raise an error for an impossible value."""
         if not holds:
             raise ManyheadsError(f"{name} {rule}.")
 
@@ -72,17 +72,17 @@ class TranslationOptions:
 
     @classmethod
     def from_recipe(cls, recipe: TranslationRecipe) -> Self:
-        """Return the options that a run asks for: its settings, and no text longer than those it learned from."""
+        """Return the options of a run: its settings, and no text longer than those it was trained on."""
         longest, limit = recipe.data.max_length, recipe.model.longest
-        split_above = longest if limit is None else min(longest, limit - 1)  # one position is the end token's
+        split_above = longest if limit is None else min(longest, limit - 1)  # one position is for the end token
         return cls(**recipe.decoding.model_dump(), split_above=split_above)
 
     def changed(self, changes: Mapping[str, Any]) -> TranslationOptions:
-        """Return these options with a caller's changes; a change to None is none."""
+        """Return these options with a caller's changes; a value of None changes nothing."""
         return _changed(self, tuple(changes.items()))
 
 
-@lru_cache(maxsize=16)  # one text after another is asked for with the same changes
+@lru_cache(maxsize=16)  # many texts are translated with the same changes
 def _changed(options: TranslationOptions, changes: tuple[tuple[str, Any], ...]) -> TranslationOptions:
     """Check and make the changes."""
     known = vars(options)

@@ -1,4 +1,4 @@
-"""From texts to vectors, labels and answers, with a model that reads.
+"""From texts to vectors, labels and answers, with an encoder model.
 
 | file | what it is |
 |---|---|

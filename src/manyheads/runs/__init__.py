@@ -1,11 +1,11 @@
-"""The run folder: everything a training run is, in files that outlive us. No pickle is ever written or read.
+"""The run folder: everything about a training run, in files of open formats. No pickle is ever written or read.
 
 | file | what it is |
 |---|---|
 | `atomic` | files and folders that appear complete or not at all |
 | `folder` | the layout of a run folder; recipe, configuration and tokenizers in it |
 | `claim` | only one training at a time in a run folder |
-| `shipped` | the models of the package, by name |
+| `shipped` | the models that come with the package, by name |
 | `weights` | tensors as safetensors, checked name by name |
 | `card` | `card.md`: data, scores, command, versions |
 | `loading` | a run folder as a model (needs torch) |

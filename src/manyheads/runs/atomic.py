@@ -22,14 +22,14 @@ _TEMPORARY = re.compile(r"\.(?P<name>.+)\.(?:[0-9a-f]{16}\.(?:draft|doomed)|[0-9
 
 
 def write_file(path: Path, content: bytes | str) -> None:
-    """Replace a file by new content; whoever reads it sees the old one or the new one, never a part."""
+    """Replace a file by new content; a reader finds the old content or the new, never a part of it."""
     with new_file(path) as file:
         file.write(content.encode("utf-8") if isinstance(content, str) else content)
 
 
 @contextmanager
 def new_file(path: Path) -> Iterator[BinaryIO]:
-    """Yield a file to write into; it appears as `path` when the block ends well, and vanishes otherwise."""
+    """Yield a file to write into; it appears as `path` if the block ends without an error, and is removed otherwise."""
     draft = _temporary(path, "draft")
     with explained(path):
         file = draft.open("xb")
@@ -46,7 +46,7 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Yield an empty folder to write into; it appears as `path` when the block ends well, and vanishes otherwise."""
+    """Yield an empty folder; it appears as `path` if the block ends without an error, and is removed otherwise."""
     draft = _temporary(path, "draft")
     with explained(path):
         draft.mkdir(parents=True)
@@ -63,7 +63,7 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def fresh_folder(path: Path) -> Iterator[Path]:
-    """Do as `new_folder` does, but never in the place of something else: a user named this path."""
+    """Like `new_folder`, but raise an error if the path exists and is not an empty folder: a user chose this path."""
     if path.exists() and not (path.is_dir() and not any(path.iterdir())):
         raise ManyheadsError("there is something here already.", where=str(path), cure="Choose another with --out.")
     with new_folder(path) as draft:
@@ -71,7 +71,7 @@ def fresh_folder(path: Path) -> Iterator[Path]:
 
 
 def remove_folder(path: Path) -> None:
-    """Remove a folder so that no half of it remains under its name, even if we are killed meanwhile."""
+    """Remove a folder so that no part of it remains under its name, even if the process is killed meanwhile."""
     doomed = _temporary(path, "doomed")
     with suppress(FileNotFoundError):
         path.rename(doomed)
@@ -79,16 +79,16 @@ def remove_folder(path: Path) -> None:
 
 
 def leftovers(folder: Path, names: str) -> list[Path]:
-    """Return what killed processes left of entries whose names match a regular expression; nothing else has such names.
+    """Return the temporary files and folders that killed processes left, for names that match a regular expression.
 
-    The expression should be as narrow as the folder's layout, since version 0.1.0's names are not unmistakable.
+    The expression should be as narrow as the folder's layout, since names of version 0.1.0 could be other files.
     """
-    found = ((path, _TEMPORARY.fullmatch(path.name)) for path in folder.iterdir())
-    return [path for path, temporary in found if temporary and re.fullmatch(names, temporary["name"])]
+    entries = ((path, _TEMPORARY.fullmatch(path.name)) for path in folder.iterdir())
+    return [path for path, temporary in entries if temporary and re.fullmatch(names, temporary["name"])]
 
 
 def remove_leftovers(folder: Path, names: str) -> None:
-    """Remove what killed processes left behind, as `leftovers` finds it."""
+    """Remove what killed processes left behind: the result of `leftovers`."""
     for leftover in leftovers(folder, names):
         if leftover.is_dir() and not leftover.is_symlink():
             shutil.rmtree(leftover, ignore_errors=True)
@@ -103,7 +103,7 @@ def _temporary(path: Path, kind: str) -> Path:
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turn a full disk or a forbidden folder into a sentence."""
+    """Turn an error of writing, such as a full disk, into a ManyheadsError."""
     try:
         yield
     except OSError as error:
@@ -121,7 +121,7 @@ def _sync_file(path: Path) -> None:
 
 
 def _sync_folder(path: Path) -> None:
-    """Wait until a folder's entries are on the disk, where the system can."""
+    """Wait until a folder's entries are on the disk, if the system supports that."""
     with suppress(OSError):  # some systems cannot open folders
         descriptor = os.open(path, os.O_RDONLY)
         try:

@@ -11,13 +11,13 @@ from manyheads.config.tasks import Recipe
 
 def versions() -> dict[str, str]:
     """Return the versions of Python, of this package and of everything it depends on."""
-    found = {"python": platform.python_version(), "manyheads": _version("manyheads")}
+    installed = {"python": platform.python_version(), "manyheads": _version("manyheads")}
     for requirement in requires("manyheads") or []:
         name, _, condition = requirement.partition(";")
         if not condition:
             package = name.strip().split("[")[0].split(">")[0].split("<")[0].split("=")[0].strip()
-            found[package] = _version(package)
-    return found
+            installed[package] = _version(package)
+    return installed
 
 
 def _version(package: str) -> str:
@@ -41,7 +41,7 @@ def card_text(recipe: Recipe, *, facts: Mapping[str, str], scores: Mapping[str, 
 
 
 def text_of(name: str, *, facts: Mapping[str, str]) -> str:
-    """Return the card of a model that was not trained here: what is known of it, and versions."""
+    """Return the card of an imported model: facts about it, and versions."""
     return "\n".join([f"# {name}\n", _table("Model", facts), _table("Versions", versions())])
 
 
@@ -52,5 +52,5 @@ def _table(title: str, rows: Mapping[str, str]) -> str:
 
 
 def _cell(value: str) -> str:
-    """Return a value so that it cannot end its cell."""
+    """Return a value escaped for a cell of a Markdown table."""
     return value.replace("|", "\\|").replace("\n", " ")

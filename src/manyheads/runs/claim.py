@@ -1,4 +1,4 @@
-"""One training to a run folder: two that write into the same one would overwrite each other's checkpoints."""
+"""One training process per run folder: two would overwrite each other's checkpoints."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ except ImportError:  # Windows, which cannot lock a folder
 
 @contextmanager
 def claimed(folder: Path) -> Iterator[None]:
-    """Keep a folder, made if need be, from other trainings; the system lets go of it however this process ends."""
-    if fcntl is None or folder.is_file():  # whoever writes there says that it is a file
+    """Lock a folder, created if necessary, against other training runs; the lock ends with this process."""
+    if fcntl is None or folder.is_file():  # writing into a file reports the error
         yield
         return
     made = not folder.exists()
@@ -37,7 +37,7 @@ def claimed(folder: Path) -> Iterator[None]:
 
 
 def _lock(descriptor: int, folder: Path) -> None:
-    """Lock an open folder, or say that another process has."""
+    """Lock an open folder; raise an error if another process holds the lock."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -19,7 +19,7 @@ M = TypeVar("M", bound=nn.Module)
 
 
 def choose_device(name: str) -> torch.device:
-    """Return the device called auto, cpu, cuda or mps; auto takes the fastest there is."""
+    """Return the device called auto, cpu, cuda or mps; auto chooses the fastest available one."""
     available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
     if name == "auto":
         return torch.device(next(device for device, there in available.items() if there))
@@ -31,15 +31,15 @@ def choose_device(name: str) -> torch.device:
         raise ManyheadsError(
             f"this computer has no device '{name}'.",
             where="--device",
-            cure=f"Available: auto, {', '.join(one for one, there in available.items() if there)}.",
+            cure=f"Available: auto, {', '.join(device for device, there in available.items() if there)}.",
         )
     return device
 
 
 class SkipInitialisation(TorchFunctionMode):
-    """Within its block, models are built without drawing weights, which are about to be replaced.
+    """A block in which models are built without random initial weights, because these will be replaced.
 
-    Random features are still computed: they follow from a seed, and no file holds them.
+    Random features are still computed: they follow from a seed and are not stored in files.
     """
 
     def __torch_function__(
@@ -49,7 +49,7 @@ class SkipInitialisation(TorchFunctionMode):
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401
-        """Leave a tensor as it is where it would be filled with random numbers."""
+        """Skip functions that fill a tensor with random numbers."""
         return args[0] if function in (Tensor.uniform_, Tensor.normal_) else function(*args, **(kwargs or {}))
 
 
@@ -65,48 +65,48 @@ def load_model(kind: type[M], run: RunFolder, *, device: torch.device | str = "c
 
 
 def stored_tensors(model: nn.Module) -> dict[str, Tensor]:
-    """Return what files hold of a model, by name: its parameters, tied ones once, and its persistent buffers."""
+    """Return the tensors of a model that files store: its parameters, tied ones once, and its persistent buffers."""
     persistent = model.state_dict(keep_vars=True)
     buffers = {name: buffer for name, buffer in model.named_buffers() if name in persistent}
     return {**dict(model.named_parameters()), **buffers}
 
 
 def model_arrays(model: nn.Module) -> Arrays:
-    """Return what files hold of a model; sharded tensors are put together, by all processes at once."""
+    """Return the stored tensors of a model as arrays; sharded tensors are gathered, by all processes together."""
     return whole_arrays(stored_tensors(model))
 
 
 def fill_model(model: nn.Module, arrays: Arrays, *, where: str) -> None:
-    """Copy arrays into a model's tensors of the same names; everything missing or left over is an error."""
+    """Copy arrays into a model's tensors of the same names; missing or unknown names raise an error."""
     copy_arrays(arrays, stored_tensors(model), where=where)
 
 
 def whole_arrays(tensors: Mapping[str, Tensor]) -> Arrays:
-    """Return tensors as arrays, which share memory with them where that is possible."""
+    """Return tensors as arrays, which share memory with them if possible."""
     return {name: whole(tensor.detach()).cpu().numpy() for name, tensor in tensors.items()}
 
 
 def copy_arrays(arrays: Arrays, tensors: Mapping[str, Tensor], *, where: str) -> None:
     """Copy arrays into the tensors of the same names and shapes."""
-    wanted = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
-    check_names(shapes(arrays.items()), wanted, where=where)
+    expected = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+    check_names(shapes(arrays.items()), expected, where=where)
     with torch.no_grad():
         for name, tensor in tensors.items():
             tensor.copy_(share(torch.from_numpy(np.ascontiguousarray(arrays[name])), like=tensor))
 
 
 def whole(tensor: Tensor) -> Tensor:
-    """Return a tensor that several processes may hold in parts (a DTensor) as one."""
+    """Return the full tensor of one that may be sharded over several processes (a DTensor)."""
     return tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
 
 
 def share(whole: Tensor, *, like: Tensor) -> Tensor:
-    """Return this process's part of a whole tensor, laid out as another is, on its device and of its type."""
+    """Return this process's shard of a whole tensor, with the layout, device and type of `like`."""
     whole = whole.to(device=like.device, dtype=like.dtype)
     if not hasattr(like, "full_tensor"):
         return whole
-    from torch.distributed.tensor import DTensor, distribute_tensor  # a second's import that nobody else needs
+    from torch.distributed.tensor import DTensor, distribute_tensor  # takes a second to import, needed only here
 
     assert isinstance(like, DTensor)
-    # Every process has the whole, so nothing need be sent.
+    # Every process has the whole tensor, so nothing has to be sent.
     return distribute_tensor(whole, like.device_mesh, like.placements, src_data_rank=None)

@@ -14,7 +14,7 @@ from safetensors.numpy import save
 from manyheads.errors import ManyheadsError
 
 Arrays = dict[str, NDArray[np.generic]]
-SCALE = ".scale"  # after the name of a matrix that is stored in 8 bits: what each of its rows is to be multiplied by
+SCALE = ".scale"  # suffix of the scales of a matrix that is stored in 8 bits: one factor per row
 LARGEST = 127
 
 
@@ -26,13 +26,13 @@ def weights_bytes(arrays: Mapping[str, NDArray[np.generic]], *, metadata: Mappin
 
 
 def read_weights(path: Path) -> Arrays:
-    """Return the arrays of a safetensors file by name; matrices that are stored in 8 bits come back as float32."""
+    """Return the arrays of a safetensors file by name; matrices that are stored in 8 bits are returned as float32."""
     with _readable(path), safe_open(path, framework="numpy") as file:
         return _widened({name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118 (not a dictionary)
 
 
 def in_eight_bits(arrays: Arrays, *, finer: Collection[str] = ()) -> Arrays:
-    """Return the arrays with every matrix in 8 bits and, beside it, the scale of each of its rows; the finer in 16."""
+    """Return the arrays with every matrix in 8 bits and one scale per row; matrices named in `finer` in 16 bits."""
     narrow: Arrays = {}
     for name, array in arrays.items():
         if array.ndim != 2:
@@ -49,7 +49,7 @@ def in_eight_bits(arrays: Arrays, *, finer: Collection[str] = ()) -> Arrays:
 
 
 def _widened(arrays: Arrays) -> Arrays:
-    """Undo `in_eight_bits`, to the last step of rounding."""
+    """Undo `in_eight_bits`, except for its rounding."""
     scales = {name: arrays[name + SCALE].astype(np.float32)[:, None] for name in arrays if name + SCALE in arrays}
     if not scales:
         return arrays
@@ -61,37 +61,37 @@ def _widened(arrays: Arrays) -> Arrays:
 
 
 def read_float32(path: Path) -> Arrays:
-    """Return the arrays of a safetensors file by name as float32, whatever they were; this one needs torch."""
+    """Return the arrays of a safetensors file by name, converted from any type to float32; this needs torch."""
     with (
         _readable(path),
         safe_open(path, framework="pt") as file,
-    ):  # numpy has no bfloat16; what is read is the file itself, so a clone is kept
+    ):  # numpy has no bfloat16; tensors are views of the mapped file, so they are cloned
         return {name: file.get_tensor(name).float().clone().numpy() for name in file.keys()}  # noqa: SIM118
 
 
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
-    """Say in a sentence why a file cannot be read."""
+    """Turn an error of reading into a ManyheadsError."""
     try:
         yield
     except FileNotFoundError:
         raise ManyheadsError("the weights are missing.", where=str(path)) from None
     except (SafetensorError, OSError) as error:
         raise ManyheadsError(f"the weights are damaged: {error}.", where=str(path)) from None
-    except TypeError as error:  # numpy knows no bfloat16, nor anything shorter
+    except TypeError as error:  # numpy has neither bfloat16 nor shorter types
         raise ManyheadsError(
             f"the weights are of a type that cannot be read: {error}.", where=str(path), cure="Save them as float32."
         ) from None
 
 
-def check_names(found: Mapping[str, tuple[int, ...]], wanted: Mapping[str, tuple[int, ...]], *, where: str) -> None:
-    """Compare the shapes that were found with those that are wanted; name everything that is wrong at once."""
-    problems = [f"missing: {name} {shape}" for name, shape in wanted.items() if name not in found]
-    problems += [f"unknown: {name}" for name in found if name not in wanted]
+def check_names(actual: Mapping[str, tuple[int, ...]], expected: Mapping[str, tuple[int, ...]], *, where: str) -> None:
+    """Compare the actual shapes by name with the expected ones; one error lists all differences."""
+    problems = [f"missing: {name} {shape}" for name, shape in expected.items() if name not in actual]
+    problems += [f"unknown: {name}" for name in actual if name not in expected]
     problems += [
-        f"wrong shape: {name} is {found[name]}, {shape} is expected"
-        for name, shape in wanted.items()
-        if name in found and tuple(found[name]) != tuple(shape)
+        f"wrong shape: {name} is {actual[name]}, {shape} is expected"
+        for name, shape in expected.items()
+        if name in actual and tuple(actual[name]) != tuple(shape)
     ]
     if problems:
         listed = "".join(f"\n  - {problem}" for problem in problems)

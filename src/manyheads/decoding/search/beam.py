@@ -2,9 +2,9 @@
 
 At each step every live hypothesis of a sentence is extended by every token, and the best K extensions survive. An
 extension by the end token is finished if it is among the best K. Finished hypotheses are ranked by penalised score. A
-sentence is done when it has K of them and nothing that is alive has a better score if it ended now, when nothing is
-alive, or at its length limit. With K = 1 this is greedy search; with K as large as the number of prefixes it is
-exhaustive.
+sentence is done when it has K of them and no live hypothesis would have a better score if it ended now, when no
+hypothesis is live, or at its length limit. With K = 1 this is greedy search; with K as large as the number of prefixes
+it is exhaustive.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from manyheads.decoding.search.hypothesis import PAPER, Hypothesis, Penalty, mak
 from manyheads.models.interface import Autoregressive, Context, State
 
 Watch = Callable[[Tensor, Tensor, Tensor, list[list[Hypothesis]]], None]
-"""Sees after each step which sentences are searched [N], the tokens of their live hypotheses [N, K, t], the
-log-probabilities of these [N, K] (−∞ marks an empty place), and what each sentence has finished so far."""
+"""A callback after each step: the sentences still searched [N], the tokens of their live hypotheses [N, K, t], the
+log-probabilities of these [N, K] (−∞ marks an empty place), and the finished hypotheses of each sentence."""
 
 
 @dataclass
@@ -83,7 +83,7 @@ def beam_search(
             _give_up(torch.nonzero(full & ~complete)[:, 0], live, finished, special=special, penalty=penalty)
             live.keep(torch.nonzero(~stopped)[:, 0], beam)
         tokens = live.written[:, :, -1].flatten()
-    return [sorted(found, key=lambda one: -one.score)[:beam] for found in finished]
+    return [sorted(hypotheses, key=lambda hypothesis: -hypothesis.score)[:beam] for hypotheses in finished]
 
 
 def _start(state: State, count: int, beam: int, device: torch.device) -> _Live[State]:
@@ -100,7 +100,7 @@ def _candidates(
 ) -> tuple[Tensor, Tensor]:
     """Return the best 2K extensions of each sentence, best first: log-probabilities and places in K·V, each [N, 2K].
 
-    2K because at most K of them end, so at least K remain to live on.
+    2K because at most K of them end, so at least K remain live.
     """
     count, beam = live.totals.shape
     owners = live.sentences.repeat_interleave(beam)
@@ -126,15 +126,15 @@ def _collect(
     for row, rank in torch.nonzero(ends).tolist():
         origin = int(places[row, rank]) // vocabulary
         tokens = [*live.written[row, origin].tolist(), special.end]
-        found = make_hypothesis(tokens, float(values[row, rank]), end=special.end, penalty=penalty)
-        finished[int(live.sentences[row])].append(found)
+        hypothesis = make_hypothesis(tokens, float(values[row, rank]), end=special.end, penalty=penalty)
+        finished[int(live.sentences[row])].append(hypothesis)
 
 
 def _survive(values: Tensor, places: Tensor, vocabulary: int, live: _Live[State], *, end: int) -> None:
-    """Let the best K extensions that do not end live on."""
+    """Keep the best K extensions that do not end as the live hypotheses."""
     count, beam = live.totals.shape
-    going_on = values.masked_fill(places % vocabulary == end, float("-inf"))
-    live.totals, ranks = going_on.topk(beam, dim=1)
+    continuing = values.masked_fill(places % vocabulary == end, float("-inf"))
+    live.totals, ranks = continuing.topk(beam, dim=1)
     chosen = places.gather(1, ranks)
     origins = chosen // vocabulary  # [N, K] which hypothesis each one extends
     rows = (torch.arange(count, device=origins.device)[:, None] * beam + origins).flatten()
@@ -144,18 +144,18 @@ def _survive(values: Tensor, places: Tensor, vocabulary: int, live: _Live[State]
 
 
 def _settled(live: _Live[State], finished: list[list[Hypothesis]], penalty: Penalty) -> Tensor:
-    """Return which of the N sentences have K finished hypotheses that nothing alive would beat if it ended now [N].
+    """Return which of the N sentences have K finished hypotheses that no live one would beat if it ended now [N].
 
-    What is alive could still catch up: its log-probability falls, but the penalty of a longer output is milder. Waiting
-    until that is impossible takes many times longer and was measured to find the same translations. One finished
-    hypothesis settles a beam of one: that is what greedy means.
+    A live hypothesis could still win: its log-probability falls, but the penalty of a longer output is milder. Waiting
+    until that is impossible takes many times longer and was measured to find the same translations. With a beam of one,
+    the first finished hypothesis ends the search, as in greedy search.
     """
     beam = live.totals.shape[1]
     best_live = live.totals.amax(dim=1).tolist()
     divisor = penalty.of(live.written.shape[2] + 1)  # with an end token
     settled = []
     for sentence, total in zip(live.sentences.tolist(), best_live, strict=True):
-        scores = sorted((one.score for one in finished[sentence]), reverse=True)[:beam]
+        scores = sorted((hypothesis.score for hypothesis in finished[sentence]), reverse=True)[:beam]
         settled.append(len(scores) == beam and (beam == 1 or total / divisor <= scores[-1]))
     return torch.tensor(settled, device=live.totals.device)
 
@@ -163,16 +163,16 @@ def _settled(live: _Live[State], finished: list[list[Hypothesis]], penalty: Pena
 def _give_up(
     rows: Tensor, live: _Live[State], finished: list[list[Hypothesis]], *, special: SpecialIds, penalty: Penalty
 ) -> None:
-    """At the length limit, a sentence that finished nothing returns its best live hypothesis, marked unfinished.
+    """At the length limit, add the best live hypothesis of a sentence that has no finished one, marked unfinished.
 
-    Finished hypotheses are kept, but the best of them is marked if a live one was better still.
+    Finished hypotheses are kept, but the best of them is marked if a live one was better.
     """
     for row in rows.tolist():
-        found = finished[int(live.sentences[row])]
+        hypotheses = finished[int(live.sentences[row])]
         tokens = live.written[row, 0].tolist()
         open_end = make_hypothesis(tokens, float(live.totals[row, 0]), end=special.end, penalty=penalty)
-        best = max(found, key=lambda one: one.score, default=None)
+        best = max(hypotheses, key=lambda hypothesis: hypothesis.score, default=None)
         if best is None:
-            found.append(open_end)
+            hypotheses.append(open_end)
         elif open_end.score > best.score:
-            found[found.index(best)] = replace(best, limited=True)
+            hypotheses[hypotheses.index(best)] = replace(best, limited=True)

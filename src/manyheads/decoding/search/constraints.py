@@ -1,4 +1,4 @@
-"""What a search may write next: a forced prefix first, and no n-gram twice.
+"""Which tokens may follow in a search: first those of a forced prefix, and no n-gram twice.
 
 Constraints forbid tokens (−∞); they never change the log-probability of those that remain, so a returned score is
 always the model's own.
@@ -17,7 +17,7 @@ FORBIDDEN = float("-inf")
 
 @dataclass(frozen=True)
 class Constraints:
-    """Limits on outputs: `prefixes` holds the forced first tokens of each sentence, `no_repeat_ngram` 0 means free."""
+    """Limits on outputs: the forced first tokens of each sentence, and the n of n-grams not to repeat (0: no limit)."""
 
     prefixes: Sequence[Sequence[int]] = field(default_factory=tuple)
     no_repeat_ngram: int = 0
@@ -25,19 +25,19 @@ class Constraints:
     def apply(self, log_probabilities: Tensor, written: Tensor, sentences: Tensor, *, never: Sequence[int]) -> Tensor:
         """Return log-probabilities [N, V] with −∞ where a token may not follow.
 
-        `written` [N, t] holds what each row wrote so far, `sentences` [N] which sentence it belongs to, and `never` the
-        ids that are no output at all (padding, start).
+        `written` [N, t] holds the tokens of each row so far, `sentences` [N] the index of its sentence, and `never` the
+        ids that are never output (padding, start).
         """
         allowed = log_probabilities.clone()
         allowed[:, list(never)] = FORBIDDEN
         if self.no_repeat_ngram:
             self._block(allowed, written)
-        if self.prefixes:  # last, because what is forced may well repeat itself
+        if self.prefixes:  # last, because a forced prefix may repeat an n-gram
             self._force(allowed, log_probabilities, written.shape[1], sentences)
         return allowed
 
     def _force(self, allowed: Tensor, log_probabilities: Tensor, position: int, sentences: Tensor) -> None:
-        """Allow only the prefix's token in rows whose prefix is not yet written."""
+        """Allow only the prefix's next token in rows whose prefix is not complete."""
         for row, sentence in enumerate(sentences.tolist()):
             prefix = self.prefixes[sentence]
             if position < len(prefix):

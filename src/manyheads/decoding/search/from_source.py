@@ -1,8 +1,7 @@
-"""Searches for the outputs of sources. The searches themselves take a state, whatever it was started from.
+"""Searches that start from sources. The searches themselves take a decoder state of any origin.
 
-A search drops sentences and reorders beams as it goes. So recording is off while it runs, and the best hypotheses are
-decoded once more for an observer: `step` after `step` equals `decode`, so these are the weights with which they were
-found.
+A search drops sentences and reorders beams while it runs. So recording is off during the search, and the best
+hypotheses are decoded again for an observer: decoding in steps equals `decode`, so these are the weights of the search.
 """
 
 from __future__ import annotations
@@ -34,9 +33,10 @@ def greedy_from_source(
 
     def search(state: State) -> list[list[Hypothesis]]:
         """Search from the state before the first token."""
-        return [[one] for one in greedy_search(model, state, special=special, limits=limits, **options)]
+        hypotheses = greedy_search(model, state, special=special, limits=limits, **options)
+        return [[hypothesis] for hypothesis in hypotheses]
 
-    return [one for (one,) in _search(model, source, search, special=special, hypotheses=1)]
+    return [hypothesis for (hypothesis,) in _search(model, source, search, special=special, hypotheses=1)]
 
 
 def beam_from_source(
@@ -66,11 +66,11 @@ def _search(
     special: SpecialIds,
     hypotheses: int,
 ) -> list[list[Hypothesis]]:
-    """Search without observers, then show the best hypotheses to them."""
+    """Search without observers, then decode the best hypotheses with them."""
     with unobserved(model) as is_observed:
-        found = search(model.start(model.encode(source), hypotheses=hypotheses))
+        results = search(model.start(model.encode(source), hypotheses=hypotheses))
     if is_observed:
-        shifted = [[special.start, *best.tokens[:-1]] for best, *_ in found]
+        shifted = [[special.start, *best.tokens[:-1]] for best, *_ in results]
         target = Tokens.pad(shifted, padding=special.pad, device=source.ids.device)
         model.decode(target.ids, model.encode(source))
-    return found
+    return results

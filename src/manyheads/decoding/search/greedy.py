@@ -1,4 +1,4 @@
-"""Greedy decoding: the most probable token, again and again, until the end token (section 3.1, inference)."""
+"""Greedy decoding: the most probable token at each step, until the end token (section 3.1, inference)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def greedy_search(
 ) -> list[Hypothesis]:
     """Return one hypothesis per row of the state, each at most `limits` [B] tokens long, the end token included."""
     device = model.output_vectors.device
-    rows = torch.arange(len(limits), device=device)  # which sentence each row of the batch is
+    rows = torch.arange(len(limits), device=device)  # the index of each row's sentence
     most = torch.tensor(list(limits), device=device)
     written = torch.empty(len(rows), 0, dtype=torch.long, device=device)
     tokens = torch.full((len(rows),), special.start, device=device)

@@ -1,4 +1,4 @@
-"""What a search returns, and how hypotheses of different lengths are compared.
+"""The result of a search, and how hypotheses of different lengths are compared.
 
 The length penalty of the paper (section 6.1, after Wu et al. 2016, equation 14), and the one of most other toolkits:
 
@@ -18,8 +18,8 @@ PenaltyForm = Literal["paper", "power"]
 class Hypothesis:
     """One output: token ids with the end token if it was reached, its log-probability and its score.
 
-    `limited` says that the length limit kept a search from something more probable than this. `attention`, where it was
-    asked for, is how much each token looked at each source token [T, S]: the mean of the last layer's heads.
+    `limited` means that the length limit excluded a more probable output. `attention`, if it was requested, is the
+    attention of each token to each source token [T, S]: the mean of the last layer's heads.
     """
 
     tokens: list[int]
@@ -31,18 +31,18 @@ class Hypothesis:
 
 
 class Penalty(NamedTuple):
-    """What log-probabilities are divided by, 1 for every length at α = 0."""
+    """The length penalty, by which log-probabilities are divided; it is 1 for every length at α = 0."""
 
     alpha: float = 0.6
     form: PenaltyForm = "paper"
 
     def of(self, length: int) -> float:
-        """Return the divisor for outputs of some length."""
+        """Return the divisor for outputs of a given length."""
         return float((length if self.form == "power" else (5.0 + length) / 6.0) ** self.alpha)
 
 
 PAPER = Penalty()
-"""The paper's, α = 0.6."""
+"""The paper's length penalty, α = 0.6."""
 
 
 def make_hypothesis(tokens: list[int], log_probability: float, *, end: int, penalty: Penalty) -> Hypothesis:

@@ -1,4 +1,4 @@
-"""The log-probability of given targets: what `manyheads score` prints, and what every search's score must equal."""
+"""The log-probability of given targets: the output of `manyheads score`. The score of every search must equal it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Memory = TypeVar("Memory")
 def token_log_probabilities(
     model: SequenceToSequence[Memory, State], source: Tokens, target: Tokens, *, start: int
 ) -> Tensor:
-    """Return log P of each target token given the source and its past [B, T]; zero where there is padding."""
+    """Return log P of each target token given the source and the tokens before it [B, T]; padding is zero."""
     begin = torch.full_like(target.ids[:, :1], start)
     hidden = model.decode(torch.cat([begin, target.ids[:, :-1]], dim=1), model.encode(source)).hidden
     likely = model.logits(hidden).log_softmax(dim=-1).gather(2, target.ids[:, :, None])[:, :, 0]

@@ -1,4 +1,4 @@
-"""Sampling: a token drawn from the model's distribution, sharpened or cut to its most probable part."""
+"""Sampling: a token drawn from the model's distribution, sharpened or truncated to its most probable part."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Sampling:
 
 
 def sampler(sampling: Sampling, device: torch.device) -> Choice:
-    """Return a choice for `greedy_search` that draws by the seed; at temperature 0, the most probable token."""
+    """Return a choice for `greedy_search` that samples with the seed; at temperature 0, the most probable token."""
     if sampling.temperature == 0.0:
         return most_probable
     generator = torch.Generator(device=device).manual_seed(sampling.seed)
