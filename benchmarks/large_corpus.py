@@ -67,12 +67,12 @@ def seek(recipe: Path, run_folder: Path) -> dict[str, float]:
         load_recipe_for(TranslationRecipe, recipe), RunFolder(run_folder), Machine(is_first=False), lambda text: None
     )
     opened = time.perf_counter()
-    parts.batches[parts.batches.per_epoch // 2]
+    parts.stages[0][parts.batches.per_epoch // 2]
     sought = time.perf_counter()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     return {
         "pairs": len(parts.store),
-        "batches_per_epoch": parts.batches.per_epoch,
+        "batches_per_epoch": parts.stages[0].per_epoch,
         "open_seconds": opened - begin,
         "seek_seconds": sought - opened,
         "seek_peak_bytes": peak,
