@@ -53,14 +53,14 @@ def test_an_answer_stands_where_it_is_said_or_where_it_is_first_found(tmp_path: 
         ("x.jsonl", '{"text": "a"}', "classification", "x.jsonl:1: the key 'label' is missing"),
         ("x.jsonl", "[]", "classification", "not a JSON object"),
         ("x.jsonl", "{", "question_answering", "not JSON"),
-        ("x.jsonl", '{"question": "q", "context": "c", "answer": "d"}', "question_answering", "'d' does not stand in"),
+        ("x.jsonl", '{"question": "q", "context": "c", "answer": "d"}', "question_answering", "'d' is not in"),
         (
             "x.jsonl",
             '{"question": "q", "context": "c d", "answer": "d", "start": 1}',
             "question_answering",
             "at character 1",
         ),
-        ("x.jsonl", '{"question": "q", "context": "c", "answer": ""}', "question_answering", "does not stand"),
+        ("x.jsonl", '{"question": "q", "context": "c", "answer": ""}', "question_answering", "'' is not in"),
     ],
 )
 def test_mistakes_are_told_with_their_line(tmp_path: Path, name: str, text: str, task: ReadingTaskName, words: str):

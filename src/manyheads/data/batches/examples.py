@@ -1,7 +1,7 @@
-"""Batches of examples for models that read: rows of tokens, and what is to be found out about them.
+"""Batches of examples for encoder models: rows of tokens, and their targets.
 
-Which examples make batch *i* is the order of lengths (`order`). The tokens that a masked language model has to predict
-are drawn here, by the seed and *i* alone, so that every epoch hides others.
+`order` chooses the examples of batch *i*, by length. The tokens that a masked language model has to predict are drawn
+here, from the seed and *i* alone, so that every epoch masks different tokens.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ NOTHING = -1  # a target that is not to be predicted
 
 
 class ExampleBatch(NamedTuple):
-    """What the model reads, [B, S] each, and what it should find.
+    """The inputs of the model, [B, S] each, and their targets.
 
-    `targets` is [B] (labels), [B, 2] (first and last token of an answer) or [B, S] (tokens, −1 where none is wanted).
-    `pairs` [B] says which examples they are.
+    `targets` is [B] (labels), [B, 2] (first and last token of an answer) or [B, S] (tokens, −1 where there is no
+    target). `pairs` [B] are the indices of the examples.
     """
 
     inputs: Rectangles
@@ -36,7 +36,7 @@ class ExampleBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class LabelledRows:
-    """Examples as rows of tokens, each with its target: a label, a first and last token, or nothing yet."""
+    """Examples as rows of tokens, each with its target: a label, a first and last token, or no target yet."""
 
     examples: list[Example]
     rows: list[Row]
@@ -50,19 +50,19 @@ class LabelledRows:
 def labelled(
     examples: Sequence[Example], tokenizer: WordPiece, labels: Sequence[str], *, longest: int, where: str
 ) -> LabelledRows:
-    """Return examples as rows with the numbers of their labels; unknown labels are an error that names them all."""
-    unknown = sorted({one.answer for one in examples} - set(labels))
+    """Return examples as rows with the indices of their labels; one error names all unknown labels."""
+    unknown = sorted({example.answer for example in examples} - set(labels))
     if unknown:
         raise ManyheadsError(f"these labels do not occur in training: {', '.join(unknown)}.", where=where)
-    rows = tokenizer.encode([one.given for one in examples], longest=longest)
+    rows = tokenizer.encode([example.given for example in examples], longest=longest)
     numbers = {label: number for number, label in enumerate(labels)}
-    return LabelledRows(list(examples), rows, np.array([numbers[one.answer] for one in examples]))
+    return LabelledRows(list(examples), rows, np.array([numbers[example.answer] for example in examples]))
 
 
 def located(examples: Sequence[Example], tokenizer: WordPiece, *, longest: int, where: str) -> LabelledRows:
-    """Return questions as rows with the first and last token of the answer; without those whose answer was cut off."""
-    rows = tokenizer.encode([one.given for one in examples], longest=longest)
-    spans = [token_span(row, one) for row, one in zip(rows, examples, strict=True)]
+    """Return questions as rows with the first and last token of the answer; truncated answers are left out."""
+    rows = tokenizer.encode([example.given for example in examples], longest=longest)
+    spans = [token_span(row, example) for row, example in zip(rows, examples, strict=True)]
     kept = [number for number, span in enumerate(spans) if span is not None]
     if not kept:
         raise ManyheadsError("no answer is left.", where=where, cure="Raise data.max_length.")
@@ -75,7 +75,7 @@ def located(examples: Sequence[Example], tokenizer: WordPiece, *, longest: int, 
 
 
 def token_span(row: Row, example: Example) -> tuple[int, int] | None:
-    """Return the first and last token of the answer, or nothing where it was cut off."""
+    """Return the first and last token of the answer, or None if it was cut off."""
     assert example.start is not None
     end = example.start + len(example.answer)
     inside = [
@@ -89,13 +89,13 @@ def token_span(row: Row, example: Example) -> tuple[int, int] | None:
 
 
 def unlabelled(examples: Sequence[Example], tokenizer: WordPiece, *, longest: int) -> LabelledRows:
-    """Return texts as rows in which tokens will be hidden."""
-    rows = tokenizer.encode([one.given for one in examples], longest=longest)
+    """Return texts as rows in which tokens will be masked."""
+    rows = tokenizer.encode([example.given for example in examples], longest=longest)
     return LabelledRows(list(examples), rows, np.full(len(rows), NOTHING))
 
 
 Layout = Callable[[NDArray[np.int64], int], ExampleBatch]
-"""From the indices [B] of a batch and its number to its arrays."""
+"""Builds the arrays of a batch from the indices [B] of its examples and its number."""
 
 
 class ExampleBatches:
@@ -127,7 +127,7 @@ def plain_layout(labelled: LabelledRows, tokenizer: WordPiece) -> Layout:
 
 
 def masked_layout(labelled: LabelledRows, tokenizer: WordPiece, settings: MaskingSettings, *, seed: int) -> Layout:
-    """Return the layout of texts in which tokens are hidden, others in every batch."""
+    """Return the layout of texts in which tokens are masked, different ones in every batch."""
 
     def lay_out(numbers: NDArray[np.int64], index: int) -> ExampleBatch:
         """Lay the texts [B] out as batch `index`."""
@@ -154,10 +154,10 @@ def mask_tokens(
     mask: int,
     vocabulary: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Hide tokens as BERT does: of 15 % of them 80 % become [MASK], 10 % any token, and 10 % stay.
+    """Mask tokens as BERT does: of 15 % of the tokens 80 % become [MASK], 10 % a random token, and 10 % stay.
 
-    Returns what the model reads and what it should say [B, S], −1 where nothing is asked for. Special tokens are never
-    hidden; where a batch has others, at least one of them is.
+    Returns the inputs of the model and its targets [B, S], −1 where there is no target. Special tokens are never
+    masked; if a batch has other tokens, at least one of them is.
     """
     draws = np.where(special, 2.0, random.random(ids.shape))
     chosen = draws < settings.share

@@ -1,4 +1,4 @@
-"""Several stores that are trained on as one, each as often as its weight says."""
+"""Several stores that are trained on as one, each in proportion to its weight."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from manyheads.data.batches.store import Side, Tally
 
 
 class Rows(Protocol):
-    """What can be mixed: numbered pairs of token sequences, whether on disk (`Store`) or in memory."""
+    """Numbered pairs of token sequences that can be mixed, on disk (`Store`) or in memory."""
 
     @property
     def tally(self) -> Tally:
-        """What became of the pairs."""
+        """How many pairs were kept and left out."""
         ...
 
     def __len__(self) -> int: ...
 
     def lengths(self, side: Side) -> NDArray[np.int32]:
-        """Return how many tokens each sequence of a side has: [pairs]."""
+        """Return the number of tokens of each sequence of a side: [pairs]."""
         ...
 
     def tokens(self, side: Side) -> int:
-        """Return how many tokens a side has in all."""
+        """Return the total number of tokens of a side."""
         ...
 
     def rows(
@@ -37,7 +37,7 @@ class Rows(Protocol):
 
 
 class Mixture:
-    """Stores laid end to end: the pairs of the second have the numbers behind those of the first, and so on."""
+    """Concatenated stores: the numbers of the second store's pairs follow those of the first, and so on."""
 
     def __init__(self, stores: Sequence[Rows], weights: Sequence[float]) -> None:
         assert len(stores) == len(weights) > 0
@@ -50,7 +50,7 @@ class Mixture:
 
     @property
     def tally(self) -> Tally:
-        """What became of the pairs of all corpora; lines are told by each store's own."""
+        """How many pairs of all corpora were kept and left out; only the tallies of the stores have line numbers."""
         each = [store.tally for store in self.stores]
         return Tally(
             pairs=sum(tally.pairs for tally in each),
@@ -59,19 +59,19 @@ class Mixture:
         )
 
     def origins(self) -> NDArray[np.uint16]:
-        """Return which store each pair is from: [pairs]."""
+        """Return the index of each pair's store: [pairs]."""
         return np.repeat(np.arange(len(self.stores), dtype=np.uint16), np.diff(self._starts))
 
     def origins_of(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return which store each of the pairs at the indices [B] is from: [B]."""
+        """Return the index of the store of each of the pairs at the indices [B]: [B]."""
         return np.searchsorted(self._starts, indices, side="right") - 1
 
     def lengths(self, side: Side) -> NDArray[np.int32]:
-        """Return how many tokens each sentence of a side has, the end token included: [pairs]."""
+        """Return the number of tokens of each sentence of a side, the end token included: [pairs]."""
         return np.concatenate([store.lengths(side) for store in self.stores])
 
     def tokens(self, side: Side) -> int:
-        """Return how many tokens a side has in all."""
+        """Return the total number of tokens of a side."""
         return sum(store.tokens(side) for store in self.stores)
 
     def rows(

@@ -1,4 +1,4 @@
-"""Which sequences make batch i: bucketed by length, shuffled reproducibly, and seekable to any step at once.
+"""Which sequences make batch i: bucketed by length, shuffled reproducibly, and seekable to any step immediately.
 
 Sequences are ranked once by a coarse length (target first, then source), and the ranks are cut into batches that hold
 at most a given number of padded tokens. Because the cut depends on lengths alone, every epoch has the same number of
@@ -7,7 +7,8 @@ sequences of one length class have its ranks, and the order of the batches; both
 so resuming at step one million costs as much as starting.
 
 Of several corpora (see `mixture`), each has length classes of its own. A class of n members has about weight · n ranks
-in an epoch, which take its members from an endless row of shuffled passes: where one epoch stops, the next continues.
+in an epoch, which take its members from an endless series of shuffled passes. Each epoch continues where the previous
+one ended.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class LengthOrder:
         self._cuts = _cut(np.repeat(widths, np.diff(self._rank_starts)), tokens)
 
     def _rank(self, source: NDArray[np.int32], target: NDArray[np.int32], origins: NDArray[np.uint16]) -> int:
-        """Order the sequences by length class, give each class its ranks, and return the longest length there is."""
+        """Order the sequences by length class, give each class its ranks, and return the greatest length."""
         longest = int(max(source.max(), target.max()))
         classes = -(-target // GRAIN).astype(np.int64) << 40
         classes |= -(-source // GRAIN).astype(np.int64) << 16
@@ -68,7 +69,7 @@ class LengthOrder:
 
     @property
     def per_epoch(self) -> int:
-        """The number of batches of an epoch, in which a corpus of weight 1 is seen once."""
+        """The number of batches of an epoch, in which a corpus of weight 1 is used once."""
         return len(self._cuts) - 1
 
     def classes(self) -> list[tuple[NDArray[Any], int]]:
@@ -96,29 +97,29 @@ class LengthOrder:
         )
 
     def _draw(self, length_class: int, epoch: int, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return which sentences stand at an epoch's ranks of one class."""
+        """Return the indices of the sentences at the given ranks of one class in an epoch."""
         begin, end = self._class_starts[length_class], self._class_starts[length_class + 1]
         first_rank, end_rank = self._rank_starts[length_class], self._rank_starts[length_class + 1]
         draws = epoch * int(end_rank - first_rank) + ranks - first_rank
         passes, places = np.divmod(draws, end - begin)
         members = np.empty_like(ranks)
-        for one in np.unique(passes):
-            order = RandomOrder(int(end - begin), self._seed, int(one), length_class)
-            members[passes == one] = self._members_by_class[begin + order(places[passes == one])]
+        for number in np.unique(passes):
+            order = RandomOrder(int(end - begin), self._seed, int(number), length_class)
+            members[passes == number] = self._members_by_class[begin + order(places[passes == number])]
         return members
 
 
 def _shares(sizes: NDArray[np.int64], weights: NDArray[np.float64], origins: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how many ranks each class has in an epoch: its size times its weight, but one at least.
+    """Return how many ranks each class has in an epoch: its size times its weight, but at least one.
 
-    What rounding adds or takes is made good by the next class of the same corpus, so that the sums are right.
+    The rounding error is carried over to the next class of the same corpus, so that the sums are right.
     """
-    owed = dict.fromkeys(origins.tolist(), 0.0)
+    remainders = dict.fromkeys(origins.tolist(), 0.0)
     shares = []
     for size, weight, origin in zip(sizes.tolist(), weights.tolist(), origins.tolist(), strict=True):
-        wanted = size * weight + owed[origin]
-        shares.append(max(1, round(wanted)))
-        owed[origin] = wanted - shares[-1]
+        exact = size * weight + remainders[origin]
+        shares.append(max(1, round(exact)))
+        remainders[origin] = exact - shares[-1]
     return np.array(shares, dtype=np.int64)
 
 

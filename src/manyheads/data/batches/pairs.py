@@ -1,8 +1,8 @@
 """Batches of pairs: an order (see `order`), and its layout as rectangles.
 
 With modifiers (`modifiers/`) and with subword sampling, the sentences of batch i are changed or cut into other pieces
-when it is laid out, by draws that depend on the seed and on i. The batches stay those that the stored lengths make, so
-one may then hold more tokens than asked for.
+when its arrays are built, at random from the seed and i. The stored lengths still decide which pairs are in a batch, so
+a batch may then hold more tokens than the recipe allows.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from manyheads.data.tokens.subword_sampling import Resampling
 class PairBatch(NamedTuple):
     """One batch as rectangles padded on the right.
 
-    `source` [B, S] ends with the end token; `target_in` [B, T] is the target shifted right behind the start token;
-    `target_out` [B, T] is what it should predict. The lengths [B] count real tokens. `pairs` [B] says which they are.
+    `source` [B, S] ends with the end token; `target_in` [B, T] is the target shifted right, after the start token;
+    `target_out` [B, T] is what the model should predict. The lengths [B] count real tokens. `pairs` [B] are indices.
     """
 
     source: NDArray[np.int64]
@@ -66,7 +66,7 @@ class PairBatches:
 
     @property
     def per_epoch(self) -> int:
-        """The number of batches of an epoch, in which a corpus of weight 1 is seen once."""
+        """The number of batches of an epoch, in which a corpus of weight 1 is used once."""
         return self.order.per_epoch
 
     def __getitem__(self, index: int) -> PairBatch:
@@ -74,17 +74,17 @@ class PairBatches:
         return self.layout(self.order[index], index)
 
     def layout(self, pairs: NDArray[np.int64], index: int) -> PairBatch:
-        """Lay the given pairs [B] out as batch `index`."""
+        """Return the given pairs [B] as the arrays of batch `index`."""
         (source, source_lengths), (target, target_lengths) = self._sides(pairs, index)
-        pairs = pairs[: len(source)]  # a batch that outgrew its size has lost its last rows
+        pairs = pairs[: len(source)]  # a batch that became too large has lost its last rows
         shifted = np.roll(target, 1, axis=1)
         shifted[:, 0] = self._special.start
-        # The end token is never an input: a row that is shorter than the batch would carry it at its end.
+        # The end token is never an input: without this, rows shorter than the batch would have it at their end.
         shifted[np.arange(target.shape[1]) >= target_lengths[:, None]] = self._special.pad
         return PairBatch(source, source_lengths, shifted, target, target_lengths, pairs)
 
     def _sides(self, pairs: NDArray[np.int64], index: int) -> tuple[Rectangle, Rectangle]:
-        """Return both sides of the pairs [B], changed and cut into other pieces where that was asked for."""
+        """Return both sides of the pairs [B], with modifiers and subword sampling applied."""
         padding = self._special.pad
         source = self._store.rows("source", pairs, padding=padding)
         target = self._store.rows("target", pairs, padding=padding)
@@ -94,7 +94,7 @@ class PairBatches:
         return self._resampled("source", source, index), self._resampled("target", target, index)
 
     def _resampled(self, side: Side, rows: Rectangle, index: int) -> Rectangle:
-        """Return one side in other pieces, where its subwords are sampled."""
+        """Return one side with subword sampling applied, if it is used on this side."""
         if side not in self._resampling:
             return rows
         return self._resampling[side](*rows, padding=self._special.pad, seed=(self._seed, index, side))

@@ -1,6 +1,6 @@
-"""A random order of n things that needs no memory: entry i is computed, not looked up.
+"""A random order of n items that needs no memory: entry i is computed, not looked up.
 
-A shuffled list of a hundred million sentences takes a gigabyte and must be drawn anew to resume. A Feistel network is
+A shuffled list of a hundred million sentences takes a gigabyte and must be drawn again to resume. A Feistel network is
 a bijection on 2k-bit numbers for any round function; walking along its cycle until the value is below n makes it a
 bijection on 0 … n-1. Keys come from a hash, so an order depends on its seed alone: not on the machine, not on history.
 """
@@ -17,7 +17,7 @@ Numbers = NDArray[np.uint64]
 
 
 class RandomOrder:
-    """A pseudo-random bijection of 0 … size-1, evaluated for whichever entries are wanted."""
+    """A pseudo-random bijection of 0 … size-1, evaluated only for the entries that are needed."""
 
     def __init__(self, size: int, *seed: int) -> None:
         self.size = size
@@ -28,10 +28,10 @@ class RandomOrder:
         self._keys = np.frombuffer(digest, dtype="<u8").astype(np.uint64)
 
     def __call__(self, entries: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return which of the things 0 … size-1 stand at the given entries of the order."""
+        """Return the items (of 0 … size-1) at the given positions of the order."""
         values = self._permute(entries.astype(np.uint64))
         outside = values >= self.size
-        while outside.any():  # at most 4 in 5 fall outside at first, so this ends soon
+        while outside.any():  # at most 4 in 5 are outside at first, so this ends soon
             values[outside] = self._permute(values[outside])
             outside = values >= self.size
         return values.astype(np.int64)

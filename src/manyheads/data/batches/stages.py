@@ -1,4 +1,4 @@
-"""The batches of each stage of a training: which corpora are read, how often, and how their pairs are changed."""
+"""The batches of each stage of training: which corpora are read, how often, and how their pairs are changed."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def stage_batches(
 
 
 class _Part(NamedTuple):
-    """Rows to learn from, the corpus that they are of, and how often they are seen relative to its weight."""
+    """Training rows, their corpus, and how often they are used relative to its weight."""
 
     rows: Rows
     corpus: CorpusSettings
@@ -55,7 +55,7 @@ class _Part(NamedTuple):
 
 
 def _parts(data: DataSettings, stores: Sequence[Store], tokenizers: Tokenizers) -> Iterator[_Part]:
-    """Yield each corpus as it is and, if neighbouring pairs are to be joined, as a view with joined ones."""
+    """Yield each corpus and, if the recipe joins neighbouring pairs, a view of it with joined pairs."""
     joined = data.modify.joined
     for corpus, store in zip(data.corpora, stores, strict=True):
         yield _Part(store, corpus, 1.0)

@@ -2,11 +2,11 @@
 
 A text of N tokens is cut into L lanes of equal length, which are read side by side, a piece of `length` tokens of each
 in every update. Row r of update n+1 continues where row r of update n ended, so that a model may carry state from one
-to the next. At the end of the lanes, the next epoch begins: the lanes start a little later each time (by a draw), so
-that pieces are cut at other places.
+to the next. At the end of the lanes, the next epoch begins: the lanes start a few tokens later each time (a random
+number), so that the text is cut at different places.
 
-An update reads all L lanes, however many batches it has: with P batches for an update, each takes L/P neighbouring
-lanes. So any number of processes and accumulations reads the same text.
+An update reads all L lanes, with any number of batches: with P batches per update, each takes L/P neighbouring lanes.
+So any number of processes and accumulations reads the same text.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from manyheads.errors import ManyheadsError
 
 
 class StreamBatch(NamedTuple):
-    """A piece of each of some lanes: `inputs` and the tokens that follow them, `targets`, [B, T] each.
+    """A piece of each of B lanes: `inputs` and the tokens that follow them, `targets`, [B, T] each.
 
-    `lanes` [B] are the numbers of the lanes. `begins` says that the lanes begin here, so that nothing is carried over.
+    `lanes` [B] are the indices of the lanes. `begins` is true if the lanes begin here, so that no state is carried.
     """
 
     inputs: NDArray[np.int64]

@@ -27,7 +27,7 @@ def text_lines(files: Sequence[Path]) -> Iterator[str]:
 
 
 def open_text(files: Sequence[Path], tokenizer: Tokenizer, *, threads: int = 1) -> NDArray[np.uint32]:
-    """Return the ids [N] of a text, building them if this is the first time; a line break follows each line."""
+    """Return the ids [N] of a text, built the first time and cached; a line break follows each line."""
     key = hashlib.sha256(f"text {Fingerprints().of(files)}".encode() + tokenizer.model).hexdigest()[:32]
     place = cache_folder() / "text" / f"{key}.ids"
     if not place.exists():
@@ -38,7 +38,7 @@ def open_text(files: Sequence[Path], tokenizer: Tokenizer, *, threads: int = 1) 
 
 
 def _write(place: Path, chunks: Iterator[list[int]]) -> None:
-    """Write ids beside their place and move them there when they are complete."""
+    """Write ids to a temporary file and rename it when it is complete."""
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=place.parent, prefix=".", delete=False) as draft:
@@ -58,12 +58,12 @@ def _write(place: Path, chunks: Iterator[list[int]]) -> None:
 
 
 def _chunks(lines: Iterator[str], tokenizer: Tokenizer, threads: int) -> Iterator[list[int]]:
-    """Yield the ids of some lines at a time."""
+    """Yield the ids of several lines at a time."""
     chunk: list[str] = []
     for line in lines:
         chunk.append(f"{line}{LINE_BREAK}")
         if len(chunk) == LINES:
-            yield [one for row in tokenizer.encode_all(chunk, threads=threads) for one in row]
+            yield [token for row in tokenizer.encode_all(chunk, threads=threads) for token in row]
             chunk = []
     if chunk:
-        yield [one for row in tokenizer.encode_all(chunk, threads=threads) for one in row]
+        yield [token for row in tokenizer.encode_all(chunk, threads=threads) for token in row]

@@ -1,4 +1,4 @@
-"""Pairs of texts from wherever a recipe says: parallel files, TSV, JSONL, folders of these, or a generated task.
+"""Pairs of texts from the sources of a recipe: parallel files, TSV, JSONL, folders of these, or a generated task.
 
 A corpus can be read any number of times, always in the same order, and never has to fit into memory.
 """
@@ -38,7 +38,7 @@ class Corpus(ABC):
 
     @abstractmethod
     def key(self) -> str:
-        """Return a text that is the same exactly as long as the pairs are."""
+        """Return a string that changes if and only if the pairs change."""
 
     @abstractmethod
     def origin(self) -> str:
@@ -48,10 +48,10 @@ class Corpus(ABC):
 def open_corpus(
     settings: CorpusSettings, *, split: Split, lenient: bool = False, fingerprints: Fingerprints | None = None
 ) -> Corpus:
-    """Return the corpus that the settings describe; `split` matters to generated tasks alone.
+    """Return the corpus that the settings describe; `split` is used by generated tasks only.
 
-    A lenient corpus reads over bytes that are not UTF-8, for whoever looks for them. Corpora that have files in common
-    may share `fingerprints`.
+    A lenient corpus does not stop at bytes that are not UTF-8, so that a check can report them. Corpora that have files
+    in common may share `fingerprints`.
     """
     if settings.task is not None:
         return GeneratedCorpus(settings, split)
@@ -70,7 +70,7 @@ class ParallelFiles(Corpus):
         self.target = text_files(settings.target, role="target")
 
     def pairs(self) -> Iterator[Pair]:
-        """Yield pairs of lines; unequal numbers of lines are an error that gives both."""
+        """Yield pairs of lines; unequal numbers of lines are an error that states both."""
         count = 0
         sources, targets = self._lines(self.source), self._lines(self.target)
         for source, target in zip_longest(sources, targets):
@@ -88,7 +88,7 @@ class ParallelFiles(Corpus):
         return chain.from_iterable(map(read, files))
 
     def _unequal(self, sources: int, targets: int) -> ManyheadsError:
-        """Return the error for files of unequal length, with the line where they drift apart if it can be told."""
+        """Return the error for files of unequal length, with the line where they drift apart if it can be found."""
         near = drift_line(list(self._lines(self.source)), list(self._lines(self.target)))
         hint = (
             f"They seem to drift apart near line {near:,}."
@@ -125,7 +125,7 @@ class PairFiles(Corpus):
         return (pair for _, pair in self.numbered())
 
     def numbered(self) -> Iterator[tuple[int, Pair]]:
-        """Yield these pairs with their lines, those of several files counted on."""
+        """Yield these pairs with their line numbers, counted through all files."""
         count = kept = 0
         for file in self.files:
             read = self._read_json if self._is_json(file) else self._read_columns
@@ -152,14 +152,14 @@ class PairFiles(Corpus):
         if line == "":
             return Pair("", "")
         try:
-            if not all(columns[int(one)] in values for one, values in self.settings.keep.items()):
+            if not all(columns[int(column)] in values for column, values in self.settings.keep.items()):
                 return None
             return Pair(columns[int(self.settings.source_column)], columns[int(self.settings.target_column)])
         except (IndexError, ValueError):
-            asked = [self.settings.source_column, self.settings.target_column, *self.settings.keep]
-            wanted = f"columns {', '.join(map(str, asked[:-1]))} and {asked[-1]}"
+            numbers = [self.settings.source_column, self.settings.target_column, *self.settings.keep]
+            needed = f"columns {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
             raise ManyheadsError(
-                f"this line has {len(columns)} tab-separated columns, {wanted} (from 0) are wanted.",
+                f"this line has {len(columns)} tab-separated columns, {needed} (from 0) are needed.",
                 where=where,
                 cure="Set source_column and target_column (and keep), or mend the line.",
             ) from None
@@ -202,7 +202,7 @@ class PairFiles(Corpus):
 
 
 class GeneratedCorpus(Corpus):
-    """Pairs that a task makes up: endless, licence-free and the same on every machine."""
+    """Pairs that a task generates: unlimited, licence-free and the same on every machine."""
 
     def __init__(self, settings: CorpusSettings, split: Split) -> None:
         assert settings.task is not None
@@ -211,7 +211,7 @@ class GeneratedCorpus(Corpus):
         self.task = task(settings.task, **settings.options)
 
     def pairs(self) -> Iterator[Pair]:
-        """Yield as many pairs as the settings say."""
+        """Yield the number of pairs in the settings."""
         return self.task.pairs(self.split, count=self.settings.count, seed=self.settings.seed)
 
     def key(self) -> str:
@@ -224,7 +224,7 @@ class GeneratedCorpus(Corpus):
 
 
 class Tagged(Corpus):
-    """A corpus with a tag before each source sentence, by which a model tells it from others."""
+    """A corpus with a tag before each source sentence, which identifies the corpus to the model."""
 
     def __init__(self, whole: Corpus, tag: str) -> None:
         self.whole = whole
@@ -235,7 +235,7 @@ class Tagged(Corpus):
         return (pair for _, pair in self.numbered())
 
     def numbered(self) -> Iterator[tuple[int, Pair]]:
-        """Yield these pairs with their lines in the whole."""
+        """Yield these pairs with their line numbers."""
         for number, pair in self.whole.numbered():
             yield number, Pair(f"{self.tag} {pair.source}" if pair.source.strip() else "", pair.target)
 
@@ -244,11 +244,11 @@ class Tagged(Corpus):
         return self.whole.count()
 
     def key(self) -> str:
-        """Return the tag and the whole's key."""
+        """Return the tag and the key of the untagged corpus."""
         return f"tagged {self.tag} {self.whole.key()}"
 
     def origin(self) -> str:
-        """Return where the whole comes from, and the tag."""
+        """Return the origin of the untagged corpus, and the tag."""
         return f"{self.whole.origin()} (tagged {self.tag})"
 
 
@@ -258,19 +258,19 @@ def tagged(corpus: Corpus, tags: Sequence[str]) -> Corpus:
 
 
 class Together(Corpus):
-    """Several corpora as one, in turns, so that whoever reads the beginning has seen something of each."""
+    """Several corpora as one, interleaved, so that the beginning has pairs of each."""
 
     def __init__(self, corpora: Sequence[Corpus]) -> None:
         self.corpora = tuple(corpora)
 
     def pairs(self) -> Iterator[Pair]:
-        """Yield a pair of each corpus in turn, as long as it has any."""
-        going = [corpus.pairs() for corpus in self.corpora]
-        while going:
-            for pairs in list(going):
+        """Yield a pair of each corpus in turn, until all are exhausted."""
+        remaining = [corpus.pairs() for corpus in self.corpora]
+        while remaining:
+            for pairs in list(remaining):
                 pair = next(pairs, None)
                 if pair is None:
-                    going.remove(pairs)
+                    remaining.remove(pairs)
                 else:
                     yield pair
 
@@ -284,10 +284,10 @@ class Together(Corpus):
 
 
 class Weighted(Corpus):
-    """A sample of several corpora in which each has the share that its size and its weight give it."""
+    """A sample of several corpora, each in proportion to its size times its weight."""
 
     def __init__(self, corpora: Sequence[Corpus], weights: Sequence[float], *, most: int) -> None:
-        """Sample `most` pairs at most, or all, those of a greater weight several times."""
+        """Sample at most `most` pairs; pairs of a corpus with a large weight may occur several times."""
         self.corpora, self.weights, self.most = tuple(corpora), tuple(weights), most
 
     def pairs(self) -> Iterator[Pair]:
@@ -315,5 +315,5 @@ def together(corpora: Sequence[Corpus]) -> Corpus:
 
 
 def _name(files: list[Path]) -> str:
-    """Return the file's path, or the folder's where there are many."""
+    """Return the file's path, or the folder's path if there are several files."""
     return str(files[0]) if len(files) == 1 else str(files[0].parent)

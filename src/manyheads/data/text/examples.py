@@ -1,4 +1,4 @@
-"""Examples for models that read, from files or generated tasks. What a line of a file holds depends on the task:
+"""Examples for encoder models, from files or generated tasks. What a line of a file holds depends on the task:
 
 | task | a line of .tsv | a line of .jsonl | a line of anything else |
 |---|---|---|---|
@@ -6,8 +6,8 @@
 | classification | text, label · text, text, label | `text`, `label` and, of a pair, `second` | as .tsv |
 | question_answering | none | `question`, `context`, `answer` and, if it is known, `start` | as .jsonl |
 
-`start` is where the answer begins in the context, in characters; without it the first place is taken. Lines without
-anything in them are passed over. Everything is held in memory: these are the sizes one fine-tunes with.
+`start` is where the answer begins in the context, in characters; the default is its first occurrence. Empty lines are
+skipped. All examples are held in memory: data for fine-tuning is small enough.
 """
 
 from __future__ import annotations
@@ -37,26 +37,26 @@ _MADE_FOR: dict[str, ReadingTaskName] = {
 
 
 class ExampleTask(Protocol):
-    """Whatever can generate examples."""
+    """A task that generates examples."""
 
     def examples(self, split: Split, *, count: int, seed: int = 1) -> Iterator[Example]:
         """Return `count` examples of the split; the same arguments give the same examples everywhere."""
 
 
 def read_examples(settings: ExamplesSettings, task: ReadingTaskName, *, split: Split) -> list[Example]:
-    """Return all examples that the settings describe; `split` matters to generated tasks alone."""
+    """Return all examples that the settings describe; `split` is used by generated tasks only."""
     if settings.task is not None:
         return list(_generated(settings, task).examples(split, count=settings.count, seed=settings.seed))
     assert settings.file is not None
-    found = [
+    examples = [
         example
         for file in text_files(settings.file, role="examples")
         for number, line in enumerate(read_lines(file), start=1)
         if line.strip() and (example := _read(file, line, task, f"{file}:{number}"))
     ]
-    if not found:
+    if not examples:
         raise ManyheadsError("this file is empty: there is nothing to learn from.", where=settings.file)
-    return found
+    return examples
 
 
 def origin_of(settings: ExamplesSettings, *, split: Split) -> str:
@@ -106,7 +106,7 @@ def _columns(line: str, where: str) -> Example:
 
 
 def _labelled(values: dict[str, Any], task: ReadingTaskName, where: str) -> Example:
-    """Return what a JSON object says about a text or a pair."""
+    """Return the example in a JSON object: a text or a pair, and its label."""
     if task == "masked_language_model":
         return Example(_text(values, "text", where))
     second = _text(values, "second", where) if "second" in values else None
@@ -114,7 +114,7 @@ def _labelled(values: dict[str, Any], task: ReadingTaskName, where: str) -> Exam
 
 
 def _question(values: dict[str, Any], where: str) -> Example:
-    """Return a question with its context; the answer must stand where it is said to."""
+    """Return a question with its context; the answer must be at its stated place."""
     question, context, answer = (_text(values, key, where) for key in ("question", "context", "answer"))
     start = values.get("start")
     if start is None:
@@ -122,7 +122,7 @@ def _question(values: dict[str, Any], where: str) -> Example:
     right = isinstance(start, int) and start >= 0 and context[start : start + len(answer)] == answer
     if not right or not answer:
         place = f"at character {start}" if values.get("start") is not None else "in the context"
-        raise ManyheadsError(f"the answer {answer!r} does not stand {place}.", where=where)
+        raise ManyheadsError(f"the answer {answer!r} is not {place}.", where=where)
     return Example(question, answer, context, start)
 
 
@@ -141,5 +141,5 @@ def _text(values: dict[str, Any], key: str, where: str) -> str:
     """Return a text of a JSON object."""
     value = values.get(key)
     if not isinstance(value, str):
-        raise ManyheadsError(f"the key '{key}' is missing or no text.", where=where)
+        raise ManyheadsError(f"the key '{key}' is missing or not a string.", where=where)
     return value

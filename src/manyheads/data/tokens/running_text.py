@@ -26,7 +26,7 @@ LINE_BREAK, TAB = "\n", "\t"  # which SentencePiece would not learn as pieces
 
 
 def train_text_tokenizer(lines: Iterable[str], *, kind: str, vocabulary: Positive | None) -> Tokenizer:
-    """Train a tokenizer of some kind (characters, bpe or unigram) on lines without their line breaks."""
+    """Train a tokenizer of the given kind (characters, bpe or unigram) on lines without their line breaks."""
     subwords = kind != "characters"
     model = io.BytesIO()
     try:

@@ -1,8 +1,8 @@
 """The pieces inside a SentencePiece model file, so that they can be put into another order.
 
 A model file is one protobuf message: field 1 is a piece (1 text, 2 score, 3 type), repeated in the order of the ids,
-and all other fields are settings. Protobuf's wire format is a few lines, and reading it here spares a dependency whose
-generated classes clash with other libraries' copies of the same definition.
+and all other fields are settings. Protobuf's wire format takes a few lines to read. This avoids a dependency whose
+generated classes conflict with other libraries' copies of the same definition.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Subword sampling: the same text cut into other pieces each time it is seen, which teaches how words are composed.
+"""Subword sampling: a different segmentation of the same text each time, which teaches how words are composed.
 
 BPE-dropout (Provilkov et al., 2020, algorithm 1): a word starts as characters; of the merges that are possible each is
 left out with probability p, the best of the rest is applied, and so on until none is left. Unigram sampling (Kudo,
 2018): a segmentation x is drawn with probability proportional to P(x)^α.
 
-SentencePiece samples too, but its generator is salted by each process, so a run could not be resumed exactly. Here
-whole batches are cut at once, and which pieces come out depends on the generator that is given and on nothing else.
-Pieces never reach across a space, so it is words that are cut.
+SentencePiece samples too, but each process seeds its generator differently, so a run could not be resumed exactly. Here
+whole batches are cut at once, and the result depends on the given generator only. Pieces never cross a space, so the
+units that are cut are words.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ Ids = NDArray[np.int64]
 
 
 class SubwordSampler(ABC):
-    """Cuts texts that are given as pieces into other pieces that spell the same."""
+    """Cuts texts that are given as pieces into other pieces that spell the same text."""
 
     def __init__(self, spellings: list[list[int]], begins_word: list[bool]) -> None:
-        """Take each piece's letters, as whatever numbers the sampler works with, and which pieces begin a word."""
+        """Take the letters of each piece, as numbers of the sampler's choice, and whether each piece begins a word."""
         lengths = np.array([len(letters) for letters in spellings], dtype=np.int64)
         self._lengths = lengths
         self._starts = np.r_[0, lengths.cumsum()[:-1]]
@@ -39,7 +39,7 @@ class SubwordSampler(ABC):
         self._begins_word = np.array(begins_word)
 
     def __call__(self, ids: Ids, rows: Ids, random: np.random.Generator) -> tuple[Ids, Ids]:
-        """Cut anew the pieces [N] of sentences, given each piece's row [N]; return the new pieces and their rows."""
+        """Resample the pieces [N] of sentences, given each piece's row [N]; return the new pieces and their rows."""
         if len(ids) == 0:
             return ids, rows
         lengths = self._lengths[ids]
@@ -81,7 +81,7 @@ class BpeDropout(SubwordSampler):
             for cut in range(1, len(piece))
             if piece[:cut] in numbers and piece[cut:] in numbers
         )
-        # The entry that nothing is equal to lets every search end inside.
+        # The last entry equals no pair, so that every search ends inside the array.
         self._pairs = np.array([*(pair for pair, _ in merges), _NEVER], dtype=np.int64)
         self._merged = np.array([*(number for _, number in merges), 0], dtype=np.int64)
 
@@ -103,7 +103,7 @@ class BpeDropout(SubwordSampler):
             stays = going
             stays[chosen + 1] = False
             letters, words, places, ranks, merged = (part[stays] for part in (letters, words, places, ranks, merged))
-            # Only what stands beside a merge has new neighbours.
+            # Only letters beside a merge have new neighbours.
             renewed = (np.cumsum(stays) - 1)[chosen]
             renewed = np.r_[renewed[renewed > 0] - 1, renewed]
             ranks[renewed], merged[renewed] = self._merges(letters, words, renewed)
@@ -111,7 +111,7 @@ class BpeDropout(SubwordSampler):
         return result[found], found
 
     def _merges(self, letters: Ids, words: Ids, at: Ids) -> tuple[Ids, Ids]:
-        """Return the rank of merging the letters at some places with those behind them, and what they would become."""
+        """Return the rank of merging the letters at given places with the next ones, and the merged pieces."""
         behind = np.minimum(at + 1, len(letters) - 1)
         pairs = letters[at] * self._vocabulary + letters[behind]
         entry = np.searchsorted(self._pairs, pairs)
@@ -128,7 +128,7 @@ class UnigramSampling(SubwordSampler):
         divisible = [not tokenizer.is_special(number) and piece not in whole for number, piece in enumerate(pieces)]
         alphabet = {letter for piece, may in zip(pieces, divisible, strict=True) if may for letter in piece}
         letters = {letter: number for number, letter in enumerate(sorted(alphabet), start=len(pieces))}
-        # What is never cut is a letter of its own, which has the piece's number.
+        # A piece that is never cut is a letter by itself, with the piece's number.
         spellings = [
             [letters[letter] for letter in piece] if may else [number]
             for number, (piece, may) in enumerate(zip(pieces, divisible, strict=True))
@@ -138,7 +138,7 @@ class UnigramSampling(SubwordSampler):
         self._grow(spellings, len(pieces) + len(letters))
 
     def _grow(self, spellings: Iterable[list[int]], letters: int) -> None:
-        """Make the tree of the pieces' beginnings: (node, letter) → node, and which piece each node spells."""
+        """Build the prefix tree of the pieces: (node, letter) → node, and the piece that each node spells."""
         self._alphabet = letters
         nodes: dict[int, int] = {}
         spelled = [-1]
@@ -224,15 +224,15 @@ class UnigramSampling(SubwordSampler):
 
 @dataclass(frozen=True)
 class Resampling:
-    """Cuts one side of a batch anew."""
+    """Resamples the pieces of one side of a batch."""
 
     sampler: SubwordSampler
     longest: int  # in pieces, without the end token
 
     def __call__(self, ids: Ids, lengths: Ids, *, padding: int, seed: tuple[object, ...]) -> tuple[Ids, Ids]:
-        """Return other ids [B, S] and lengths [B] that spell the same, drawn by the seed.
+        """Return other ids [B, S] and lengths [B] that spell the same texts, drawn with the seed.
 
-        A row stays as it is where pieces are unknown, for their text is lost, and where it would become too long.
+        A row is unchanged if it has unknown pieces, whose text is lost, or if it would become too long.
         """
         text = np.arange(ids.shape[1]) < lengths[:, None] - 1  # all but the end token
         text &= ~((ids == UNKNOWN) & text).any(axis=1)[:, None]
@@ -258,9 +258,9 @@ def _generator(seed: tuple[object, ...]) -> np.random.Generator:
 def resampling(
     tokenizers: Tokenizers, settings: TokenizerSettings, *, longest: int, whole: Collection[str] = ()
 ) -> dict[Side, Resampling]:
-    """Return what cuts each side anew where the settings ask for it; `whole` are pieces that are never cut.
+    """Return the resampling of each side that the settings specify; `whole` are pieces that are never cut.
 
-    Characters and symbols have one way to spell a text, so a side that has these is left alone.
+    Characters and symbols can spell a text in one way only, so a side with these is not resampled.
     """
     if settings.sampling == 0.0:
         return {}
@@ -271,7 +271,7 @@ def resampling(
 
 
 def _sampler(tokenizer: Tokenizer, kind: TokenizerKind, amount: float, whole: Collection[str]) -> SubwordSampler | None:
-    """Return what samples the pieces of a tokenizer, if there is a choice."""
+    """Return the sampler for a tokenizer, or None if its pieces can spell a text in one way only."""
     if kind == "bpe":
         return BpeDropout(tokenizer, amount, whole=whole)
     if kind == "unigram":

@@ -1,7 +1,7 @@
 """Tokenizers: SentencePiece models, trained inside, for subwords (BPE, unigram), characters and white-space symbols.
 
-One kind of file for all four, so that every run can be exported and decoded alike. The ids of the special tokens are
-the same in every tokenizer we train: 0 <pad>, 1 <unk>, 2 <s>, 3 </s>.
+All four have the same file format, so that every run is exported and decoded in the same way. The ids of the special
+tokens are the same in every tokenizer trained here: 0 <pad>, 1 <unk>, 2 <s>, 3 </s>.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from manyheads.errors import ManyheadsError
 
 PAD, UNKNOWN, START, END = 0, 1, 2, 3
 SPACE = "▁"  # SentencePiece's sign for the space before a word
-BEYOND = "<beyond>"  # in imported models: pieces after this one help to cut a text, but the model does not know them
-DEFAULT_VOCABULARY = 8000  # or as many pieces as a small corpus allows
-TRAINING_PAIRS = 1_000_000  # more than this teaches a tokenizer nothing new, and takes memory
+BEYOND = "<beyond>"  # in imported models: later pieces help to segment a text, but are not in the model's vocabulary
+DEFAULT_VOCABULARY = 8000  # fewer if a small corpus does not allow so many
+TRAINING_PAIRS = 1_000_000  # more would hardly change a tokenizer, and take memory
 
 MODEL_TYPES = {"bpe": "bpe", "unigram": "unigram", "characters": "char", "symbols": "word"}
 
@@ -40,7 +40,7 @@ class Tokenizer:
         self.model = model
         self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
         pieces = int(self._processor.get_piece_size())
-        if pieces == 0:  # an empty file is taken for a model without pieces
+        if pieces == 0:  # SentencePiece reads an empty file as a model without pieces
             raise RuntimeError("the model has no pieces")
         beyond = int(self._processor.piece_to_id(BEYOND))
         self._all_known = not self._processor.is_control(beyond)
@@ -65,7 +65,7 @@ class Tokenizer:
         return ids
 
     def encode_all(self, texts: Sequence[str], *, threads: int = 1) -> list[list[int]]:
-        """Return the ids of many texts, several threads at work."""
+        """Return the ids of many texts, computed by several threads."""
         rows: list[list[int]]
         if len(texts) == 1:  # starting a thread for it takes three times as long as encoding it
             rows = [self._processor.encode(texts[0])]
@@ -74,7 +74,7 @@ class Tokenizer:
         if self._all_known:
             return rows
         unknown = self._processor.unk_id()
-        return [[one if one < self._known else unknown for one in row] for row in rows]
+        return [[token if token < self._known else unknown for token in row] for row in rows]
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text that the ids spell; special tokens spell nothing."""
@@ -82,7 +82,7 @@ class Tokenizer:
         return text
 
     def decode_all(self, rows: Sequence[Sequence[int]], *, threads: int = 1) -> list[str]:
-        """Return the texts that many rows of ids spell, several threads at work."""
+        """Return the texts that many rows of ids spell, computed by several threads."""
         if len(rows) < 2:
             return [self.decode(ids) for ids in rows]
         texts: list[str] = self._processor.decode([self._spelling(ids) for ids in rows], num_threads=threads)
@@ -91,7 +91,7 @@ class Tokenizer:
     def _spelling(self, ids: Sequence[int]) -> list[int]:
         """Return the ids that spell something."""
         silent = self._controls
-        return [one for one in map(int, ids) if one not in silent]
+        return [token for token in map(int, ids) if token not in silent]
 
     @cached_property
     def _controls(self) -> frozenset[int]:
@@ -111,14 +111,14 @@ class Tokenizer:
         return [self._processor.get_score(i) for i in range(len(self))]
 
     def is_special(self, number: int) -> bool:
-        """Whether an id stands for something else than the text of its piece: padding, an unknown, a byte."""
+        """Whether an id means something other than the text of its piece: padding, an unknown piece, a byte."""
         processor = self._processor
         return bool(processor.is_control(number) or processor.is_unknown(number) or processor.is_byte(number))
 
 
 @dataclass(frozen=True)
 class Tokenizers:
-    """The tokenizers of both sides; the same object twice where they are shared."""
+    """The tokenizers of both sides; if they are shared, the same object twice."""
 
     source: Tokenizer
     target: Tokenizer
@@ -129,7 +129,7 @@ class Tokenizers:
         return self.source is self.target
 
     def files(self) -> dict[str, bytes]:
-        """Return the models by file name, as they stand in a run folder."""
+        """Return the models by file name, as in a run folder."""
         if self.shared:
             return {"shared.model": self.source.model}
         return {"source.model": self.source.model, "target.model": self.target.model}
@@ -152,7 +152,7 @@ class Tokenizers:
 def train_tokenizers(pairs: Iterable[Pair], settings: TokenizerSettings, tags: Sequence[str] = ()) -> Tokenizers:
     """Train the tokenizers of both sides on pairs, which are read once (shared) or twice.
 
-    A tag that stands before a source is one piece of it.
+    Each tag becomes one piece of the source tokenizer.
     """
     pairs = _sample(pairs)
     if settings.shared:
@@ -186,7 +186,7 @@ def train_tokenizer(
     vocabulary: int | None,
     tags: Sequence[str] = (),
 ) -> Tokenizer:
-    """Train one tokenizer; without a vocabulary size, characters and symbols take all they find."""
+    """Train one tokenizer; without a vocabulary size, characters and symbols include all that occur."""
     subwords = kind in ("bpe", "unigram")
     model = io.BytesIO()
     with _normalisation("identity" if kind == "symbols" else settings.normalization) as normalisation:
@@ -196,7 +196,7 @@ def train_tokenizer(
                 model_writer=model,
                 model_type=MODEL_TYPES[kind],
                 vocab_size=vocabulary or DEFAULT_VOCABULARY,
-                # Characters and symbols: every one that occurs, unless a number was asked for.
+                # Characters and symbols: every one that occurs, unless a number was given.
                 use_all_vocab=not subwords and vocabulary is None,
                 hard_vocab_limit=subwords and vocabulary is not None,
                 character_coverage=settings.coverage,
@@ -226,7 +226,7 @@ def train_tokenizer(
 
 @contextmanager
 def _normalisation(name: str) -> Iterator[dict[str, Any]]:
-    """Yield the trainer's arguments for a normalisation: one of its own rules by name, or files with ours."""
+    """Yield the trainer's arguments for a normalisation: the name of a built-in rule, or files with this package's."""
     if name != "nfkc_simplified":
         yield {"normalization_rule_name": name}
         return
@@ -240,7 +240,7 @@ def _normalisation(name: str) -> Iterator[dict[str, Any]]:
 
 
 def reserved_symbols(settings: TokenizerSettings) -> tuple[str, ...]:
-    """Return the symbols that are kept whole wherever they stand, if any."""
+    """Return the symbols that are never split, if any."""
     return SYMBOLS if settings.symbols else ()
 
 
@@ -250,7 +250,7 @@ def tag_piece(tag: str) -> str:
 
 
 def explain(message: str, vocabulary: int | None) -> ManyheadsError:
-    """Turn SentencePiece's complaint into a sentence with a cure."""
+    """Turn SentencePiece's error message into a ManyheadsError."""
     allowed = re.search(r"value <= (\d+)", message)
     if allowed:
         return ManyheadsError(

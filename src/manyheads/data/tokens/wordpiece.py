@@ -1,4 +1,4 @@
-"""WordPiece: the tokenizer of BERT and its kin, by the `tokenizers` library, and the rectangles that a BERT reads.
+"""WordPiece: the tokenizer of BERT and related models, by the `tokenizers` library, and BERT's padded input arrays.
 
     tokenizer = WordPiece.load(folder)
     rows = tokenizer.encode(["One text.", ("A question?", "Its context.")], longest=512)
@@ -69,7 +69,7 @@ class WordPiece:
 
     @classmethod
     def load(cls, folder: Path) -> WordPiece:
-        """Read a folder's tokenizer.json, or its vocab.txt with the habits in tokenizer_config.json."""
+        """Read a folder's tokenizer.json, or its vocab.txt with the settings in tokenizer_config.json."""
         library = _library()
         if (folder / FILE).exists():
             try:
@@ -84,7 +84,7 @@ class WordPiece:
 
     @classmethod
     def train(cls, texts: Iterable[str], *, vocabulary: int) -> WordPiece:
-        """Train a tokenizer that ignores case on texts, with at most so many pieces (and every character)."""
+        """Train a tokenizer that ignores case, with at most the given number of pieces, and every character."""
         library = _library()
         normalizer, splitter = (
             library.normalizers.BertNormalizer(lowercase=True),
@@ -99,7 +99,7 @@ class WordPiece:
         return int(self._tokenizer.get_vocab_size())
 
     def text(self) -> str:
-        """Return the content of a tokenizer.json that says everything."""
+        """Return the content of a complete tokenizer.json."""
         content: str = self._tokenizer.to_str(pretty=False)
         return content
 
@@ -113,7 +113,7 @@ class WordPiece:
         return [self._tokenizer.id_to_token(int(number)) or UNKNOWN for number in ids]
 
     def lay_out(self, rows: Sequence[Row]) -> Rectangles:
-        """Lay rows out as rectangles, padded on the right."""
+        """Return rows as rectangular arrays, padded on the right."""
         width = max((len(row) for row in rows), default=0)
         result = Rectangles(*(np.zeros((len(rows), width), dtype=np.int64) for _ in Rectangles._fields))
         result.input_ids.fill(self.special[PAD])
@@ -125,13 +125,13 @@ class WordPiece:
 
 
 def _row(encoding: tokenizers.Encoding) -> Row:
-    """Return the library's result as ours."""
+    """Return the library's result as a `Row`."""
     special = [one == 1 for one in encoding.special_tokens_mask]
     return Row(encoding.ids, encoding.type_ids, encoding.offsets, special, truncated=bool(encoding.overflowing))
 
 
 def _from_vocabulary(folder: Path) -> tokenizers.Tokenizer:
-    """Return BERT's own tokenizer for a list of pieces, with the habits that the folder tells of."""
+    """Return BERT's own tokenizer for a list of pieces, with the settings of the folder."""
     return _assembled(_vocabulary(folder / VOCABULARY), _habits(folder / HABITS))
 
 
@@ -176,12 +176,12 @@ def _vocabulary(path: Path) -> dict[str, int]:
     except (OSError, UnicodeDecodeError):
         raise ManyheadsError("this is not a list of pieces.", where=str(path)) from None
     vocabulary = {piece.rstrip("\r"): number for number, piece in enumerate(lines)}
-    _check_special(vocabulary, where=str(path))  # the library would add what is missing where the model ends
+    _check_special(vocabulary, where=str(path))  # the library would add missing ones with ids beyond the model's
     return vocabulary
 
 
 def _check_special(numbers: Mapping[str, int | None], *, where: str) -> dict[str, int]:
-    """Return the numbers of the special tokens; name all that are missing at once."""
+    """Return the ids of the special tokens; one error names all that are missing."""
     found = {name: number for name in SPECIAL if (number := numbers.get(name)) is not None}
     missing = [name for name in SPECIAL if name not in found]
     if missing:
@@ -190,7 +190,7 @@ def _check_special(numbers: Mapping[str, int | None], *, where: str) -> dict[str
 
 
 def _habits(path: Path) -> dict[str, Any]:
-    """Return what a tokenizer_config.json says, nothing where there is none."""
+    """Return the content of a tokenizer_config.json; empty if there is none."""
     if not path.exists():
         return {}
     try:
@@ -201,7 +201,7 @@ def _habits(path: Path) -> dict[str, Any]:
 
 
 def _library() -> Any:  # noqa: ANN401
-    """Return the library `tokenizers`; say which extra brings it where it is missing."""
+    """Return the library `tokenizers`; if it is missing, the error names the extra that installs it."""
     try:
         import tokenizers
     except ImportError:
