@@ -53,7 +53,7 @@ def mistake(text: str, changes: list[str] | None = None) -> str:
         (
             "model:\n",
             "tokenizer: {target: {kind: bpe}}\nmodel:\n",
-            "line 4: 'tokenizer': a shared tokenizer has no settings of the target's own: set shared to false.",
+            "line 4: 'tokenizer': a shared tokenizer has no separate settings for the target: set shared to false.",
         ),
     ],
 )

@@ -183,7 +183,7 @@ def test_a_small_model_learns_to_guess(recipe: Write, tmp_path: Path, command: C
         ({"validation.metric": "f1"}, "f1 is not for masked_language_model"),
         ({"data.train.taks": 1}, "Did you mean 'task'?"),
         ({"model.heads": 5}, "not divisible"),
-        ({"masking": {"masked": 0.9, "random": 0.2}}, "more than all"),
+        ({"masking": {"masked": 0.9, "random": 0.2}}, "is more than 1"),
         ({"data.max_length": 81}, "more than the model's 80 positions"),
         ({"model": None, "start_from": "nowhere"}, "there is no such run folder"),
         ({"training.r_drop": 1.0}, "r_drop"),

@@ -4,10 +4,10 @@
 |---|---|
 | `recipe` | what the recipes of all tasks have in common |
 | `tasks/` | the recipe of each task, and the union of them |
-| `models/` | the settings of each model, and which of them suit a task |
-| `training` | how a model learns |
+| `models/` | the settings of each model, and which models a task can use |
+| `training` | how a model is trained |
 | `corpora`, `modify`, `symbols` | corpora of pairs, tokenizers, changes to pairs, reserved symbols |
-| `model_config` | what `config.json` has in common for all tasks |
+| `model_config` | the common part of `config.json` for all tasks |
 | `special` | the ids of special tokens |
 | `cut` | cuts into training and test data |
 | `values`, `unions` | kinds of values; sections of which there are several kinds |

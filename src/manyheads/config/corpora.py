@@ -1,4 +1,4 @@
-"""The keys under `data` and `tokenizer`: what is learned from, and how it becomes tokens."""
+"""The keys under `data` and `tokenizer`: the training data, and how it becomes tokens."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ LanguageCode = Annotated[str, Field(pattern=r"^[a-z]{2,8}(-[A-Za-z]+)*$")]
 
 
 def _one_or_several(value: object) -> str:
-    """Say which of two forms a value has. The brackets mark what is no key, for `messages`."""
+    """Return which of two forms a value has. The brackets mark that it is not a key, for `messages`."""
     return "(several)" if isinstance(value, list | tuple) else "(one)"
 
 
 def _some_weight(weights: tuple[float, ...]) -> tuple[float, ...]:
-    """A corpus that is never read should not be named."""
+    """Raise an error if all weights are 0: such a corpus would never be read."""
     if not any(weights):
         raise ValueError("the weight must be greater than 0 in one of the stages")
     return weights
@@ -33,7 +33,7 @@ Weights = Annotated[
     ],
     Discriminator(_one_or_several),
 ]
-"""How often the pairs of a corpus are seen: always the same, or by stage."""
+"""How often the pairs of a corpus are used: one weight, or one per stage."""
 
 
 class CorpusSettings(Settings):
@@ -61,13 +61,13 @@ class CorpusSettings(Settings):
     options: dict[str, Any] = Field(default_factory=dict, description="Options of the generated task.")
     weight: Weights = Field(
         1.0,
-        description="How often its pairs are seen in an epoch, relative to once; a list has one number for each stage "
-        "of `training.stages`, 0 to leave the corpus out of it.",
+        description="How often its pairs are used in an epoch; a list has one number for each stage of "
+        "`training.stages`, 0 to leave the corpus out of it.",
     )
     source_language: str | None = Field(None, description="Language code of its sources, where corpora differ in it.")
     target_language: LanguageCode | None = Field(
         None,
-        description="Language code of its targets; the tag <2code> before each source then tells it to the model.",
+        description="Language code of its targets; each source then begins with the tag <2code> for the model.",
     )
     both_ways: bool = Field(
         False, description="Also learn the other direction, from target to source; needs the languages of both sides."
@@ -85,7 +85,7 @@ class CorpusSettings(Settings):
 
     @model_validator(mode="after")
     def _one_origin(self) -> Self:
-        """Exactly one of the three origins is named."""
+        """Check that exactly one of the three origins is given."""
         parallel = self.source is not None or self.target is not None
         if parallel and (self.source is None or self.target is None):
             raise ValueError("source and target belong together: give both, or `pairs`, or `task`")
@@ -95,14 +95,14 @@ class CorpusSettings(Settings):
 
     @model_validator(mode="after")
     def _keep_has_lines(self) -> Self:
-        """Only lines with columns can be chosen by one."""
+        """Check that `keep`, which selects lines by a column, is used with `pairs`."""
         if self.keep and self.pairs is None:
             raise ValueError("`keep` chooses lines of `pairs`, and there are none")
         return self
 
     @model_validator(mode="after")
     def _tag_is_a_token(self) -> Self:
-        """A tag is one token of its own: no white space, and none of those that mean something else."""
+        """Check that a tag can be one token: no white space, and not a special token."""
         if self.tag is not None and (len(self.tag.split()) != 1 or self.tag != self.tag.strip()):
             raise ValueError(f"the tag {self.tag!r} must be one word, without white space")
         if self.tag in ("<pad>", "<unk>", "<s>", "</s>"):
@@ -111,7 +111,7 @@ class CorpusSettings(Settings):
 
     @model_validator(mode="after")
     def _both_ways_need_languages(self) -> Self:
-        """A model that translates in both directions has to be told which one is wanted."""
+        """Check that a corpus for both directions names both languages, since tags select the direction."""
         if self.both_ways and (self.source_language is None or self.target_language is None):
             raise ValueError("both_ways needs source_language and target_language, by which the directions differ")
         if self.both_ways and self.task is not None:
@@ -120,7 +120,7 @@ class CorpusSettings(Settings):
 
     @property
     def directions(self) -> tuple[CorpusSettings, ...]:
-        """The corpus as it is read: once, or once in each direction."""
+        """The corpus in the directions in which it is read: one or both."""
         if not self.both_ways:
             return (self,)
         one_way = self.model_copy(update={"both_ways": False})
@@ -135,23 +135,23 @@ class CorpusSettings(Settings):
         return one_way, one_way.model_copy(update=swapped)
 
     def weight_in(self, stage: int) -> float:
-        """Return the weight in a stage of the training, counted from 0."""
+        """Return the weight in a stage of training, counted from 0."""
         return self.weight[stage] if isinstance(self.weight, tuple) else self.weight
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """What stands before each of its sources: the language to translate into, then its own tag."""
+        """The tags before each of its sources: the target language, then its own tag."""
         language = None if self.target_language is None else language_tag(self.target_language)
         return tuple(tag for tag in (language, self.tag) if tag is not None)
 
 
 def language_tag(code: str) -> str:
-    """Return the token that tells a model which language to translate into."""
+    """Return the token that selects the target language."""
     return f"<2{code}>"
 
 
 def _plain_if_alone(value: CorpusSettings | tuple[CorpusSettings, ...]) -> CorpusSettings | tuple[CorpusSettings, ...]:
-    """A list of one corpus is that corpus, so that both ways to write it are the same recipe."""
+    """Turn a list of one corpus into that corpus, so that both forms are the same recipe."""
     if value == ():
         raise ValueError("name at least one corpus")
     return value[0] if isinstance(value, tuple) and len(value) == 1 else value
@@ -165,9 +165,9 @@ OneOrSeveral = Annotated[
 
 
 def _each_direction(corpora: CorpusSettings | tuple[CorpusSettings, ...]) -> tuple[CorpusSettings, ...]:
-    """Return every corpus once for each direction that it is read in."""
+    """Return every corpus once for each direction in which it is read."""
     several = corpora if isinstance(corpora, tuple) else (corpora,)
-    return tuple(one for corpus in several for one in corpus.directions)
+    return tuple(direction for corpus in several for direction in corpus.directions)
 
 
 class DataSettings(Settings):
@@ -191,12 +191,12 @@ class DataSettings(Settings):
 
     @property
     def corpora(self) -> tuple[CorpusSettings, ...]:
-        """The training corpora, one or several, each direction of a corpus for itself."""
+        """The training corpora, one or several, with each direction of a corpus separate."""
         return _each_direction(self.train)
 
     @property
     def valid_corpora(self) -> tuple[CorpusSettings, ...]:
-        """The validation corpora: none, one or several, each direction for itself."""
+        """The validation corpora: none, one or several, with each direction separate."""
         return () if self.valid is None else _each_direction(self.valid)
 
     @property
@@ -206,8 +206,8 @@ class DataSettings(Settings):
 
     @property
     def directions(self) -> tuple[tuple[str | None, str], ...]:
-        """The languages that corpora with a target language of their own go from and to, each pair once."""
-        named = ((one.source_language or self.source_language, one.target_language) for one in self.corpora)
+        """The source and target languages of all corpora that name a target language, each pair once."""
+        named = ((corpus.source_language or self.source_language, corpus.target_language) for corpus in self.corpora)
         return tuple(dict.fromkeys((source, target) for source, target in named if target is not None))
 
 
@@ -215,7 +215,7 @@ TokenizerKind = Literal["bpe", "unigram", "characters", "symbols"]
 
 
 class TargetTokenizerSettings(Settings):
-    """A tokenizer of the target side's own."""
+    """A separate tokenizer for the target side."""
 
     kind: TokenizerKind = Field("bpe", description="bpe, unigram, characters, or symbols between white space.")
     vocabulary: Positive | None = Field(
@@ -272,21 +272,21 @@ class TokenizerSettings(Settings):
 
     @model_validator(mode="after")
     def _target_needs_its_own(self) -> Self:
-        """A target tokenizer contradicts a shared one."""
+        """Check that there is no target tokenizer if the tokenizer is shared."""
         if self.shared and self.target is not None:
-            raise ValueError("a shared tokenizer has no settings of the target's own: set shared to false")
+            raise ValueError("a shared tokenizer has no separate settings for the target: set shared to false")
         return self
 
     @model_validator(mode="after")
     def _symbols_stand_in_text(self) -> Self:
-        """A placeholder may touch the words beside it, so white space cannot be all that separates pieces."""
+        """Check that symbols are not used with white-space tokens: a placeholder may touch the words beside it."""
         if self.symbols and "symbols" in (self.kind, self.target_kind):
             raise ValueError("`symbols: true` is for text, not for a tokenizer of kind symbols")
         return self
 
     @model_validator(mode="after")
     def _sampling_needs_subwords(self) -> Self:
-        """Characters and symbols have one way to spell a text."""
+        """Check that sampling is used with subwords: characters and symbols can spell a text in one way only."""
         if self.sampling and not {"bpe", "unigram"} & {self.kind, self.target_kind}:
             raise ValueError(f"sampling needs subwords (kind: bpe or unigram); {self.kind} can be cut in one way only")
         return self

@@ -1,4 +1,4 @@
-"""What `manyheads data cut` reads: corpora between several languages, and how much of each is held out."""
+"""The settings of `manyheads data cut`: corpora between several languages, and how much of each is held out."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class CutCorpusSettings(CorpusSettings):
 
 
 class CleaningSettings(Settings):
-    """What is still allowed; pairs with another fault that `manyheads data check` finds are dropped too."""
+    """Limits on pairs; pairs with any other fault that `manyheads data check` finds are dropped too."""
 
     characters: Positive = Field(1000, description="Characters of the longest side.")
     ratio: Annotated[float, Number, Field(gt=1.0)] = Field(
@@ -34,7 +34,7 @@ class CleaningSettings(Settings):
 
 
 def _on_or_off(value: object) -> object:
-    """Take `true` for the usual limits, and `false` for no cleaning."""
+    """Turn `true` into the default limits, and `false` into no cleaning."""
     return {True: {}, False: None}[value] if isinstance(value, bool) else value
 
 
@@ -63,7 +63,7 @@ class CutSettings(Settings):
     @field_validator("corpora", "keep_out")
     @classmethod
     def _languages_are_named(cls, corpora: tuple[CorpusSettings, ...]) -> tuple[CorpusSettings, ...]:
-        """Sentences are compared within a language, so each side must say which it is."""
+        """Check that each side names its language, since sentences are compared within a language."""
         for number, corpus in enumerate(corpora):
             if corpus.source_language is None or corpus.target_language is None:
                 raise ValueError(f"corpus {number} must name its source_language and its target_language")
@@ -71,9 +71,9 @@ class CutSettings(Settings):
 
     @model_validator(mode="after")
     def _those_together_agree(self) -> Self:
-        """Corpora that are cut together have one number of pairs to hold out."""
+        """Check that corpora that are cut together hold out the same number of pairs."""
         for together in self.together():
-            if len({(one.test, one.valid, one.placeholders) for one in together}) > 1:
+            if len({(corpus.test, corpus.valid, corpus.placeholders) for corpus in together}) > 1:
                 raise ValueError(
                     f"corpora with the name {together[0].name} and the same languages are cut together: "
                     "give them the same test, valid and placeholders"
@@ -83,7 +83,7 @@ class CutSettings(Settings):
     def together(self) -> Iterable[tuple[CutCorpusSettings, ...]]:
         """Return the corpora in groups of the same name and the same two languages."""
         groups: dict[tuple[str | None, ...], tuple[CutCorpusSettings, ...]] = {}
-        for one in self.corpora:
-            key = one.name, one.source_language, one.target_language
-            groups[key] = (*groups.get(key, ()), one)
+        for corpus in self.corpora:
+            key = corpus.name, corpus.source_language, corpus.target_language
+            groups[key] = (*groups.get(key, ()), corpus)
         return groups.values()

@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails
 from manyheads.config.unions import has_kinds, members_by_kind, sections_of
 from manyheads.errors import ManyheadsError, did_you_mean
 
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C, where PyYAML has it, is several times faster
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the loader in C, if available, is several times faster
 KeyPath = tuple[str, ...]
 Section = TypeVar("Section", bound=BaseModel)
 
@@ -23,7 +23,7 @@ Section = TypeVar("Section", bound=BaseModel)
 def build(
     schema: type[Section], values: Mapping[str, Any], *, origin: str, lines: Mapping[KeyPath, int] | None = None
 ) -> Section:
-    """Validate values against a schema; everything that is wrong with them is one `ManyheadsError`."""
+    """Validate values against a schema; one `ManyheadsError` lists all mistakes."""
     try:
         return schema.model_validate(values)
     except ValidationError as error:
@@ -33,30 +33,30 @@ def build(
 def explain(
     error: ValidationError, schema: type[BaseModel], *, origin: str, lines: Mapping[KeyPath, int]
 ) -> ManyheadsError:
-    """Turn pydantic's findings into one error with a sentence for each of them."""
-    sentences = [_sentence(found, schema, lines) for found in error.errors()]
+    """Turn pydantic's errors into one error with a sentence for each of them."""
+    sentences = [_sentence(details, schema, lines) for details in error.errors()]
     if len(sentences) == 1:
         return ManyheadsError(sentences[0], where=origin)
     listed = "".join(f"\n  - {sentence}" for sentence in sentences)
     return ManyheadsError(f"{len(sentences)} things are wrong:{listed}", where=origin)
 
 
-def _sentence(found: ErrorDetails, schema: type[BaseModel], lines: Mapping[KeyPath, int]) -> str:
-    """Return one finding as a sentence: the line if it is known, the key, what is wrong and the cure."""
-    place = _locate(found["loc"], schema)
-    path, message = place.path, found["msg"].removeprefix("Value error, ")
-    if found["type"] == "union_tag_invalid":
+def _sentence(details: ErrorDetails, schema: type[BaseModel], lines: Mapping[KeyPath, int]) -> str:
+    """Return one error as a sentence: the line if it is known, the key, what is wrong and what to do."""
+    place = _locate(details["loc"], schema)
+    path, message = place.path, details["msg"].removeprefix("Value error, ")
+    if details["type"] == "union_tag_invalid":
         path = (*path, "kind")
-        kind = found["ctx"]["tag"]
+        kind = details["ctx"]["tag"]
         return f"{_line(lines, path)}'{'.'.join(path)}' = {kind!r}: unknown kind. {did_you_mean(kind, place.kinds)}"
     key = ".".join(path)
-    if found["type"] == "extra_forbidden":
+    if details["type"] == "extra_forbidden":
         return f"{_line(lines, path)}unknown key '{key}'. {did_you_mean(path[-1], place.known)}".rstrip()
-    if found["type"] == "missing":
+    if details["type"] == "missing":
         return f"{_line(lines, path)}the key '{key}' is missing."
     subject = (
-        f"'{key}' = {found['input']!r}: "
-        if path and not isinstance(found["input"], dict)
+        f"'{key}' = {details['input']!r}: "
+        if path and not isinstance(details["input"], dict)
         else f"'{key}': "
         if key
         else ""
@@ -65,7 +65,7 @@ def _sentence(found: ErrorDetails, schema: type[BaseModel], lines: Mapping[KeyPa
 
 
 def _line(lines: Mapping[KeyPath, int], path: KeyPath) -> str:
-    """Return where a key is, if that is known."""
+    """Return the line of a key, if it is known."""
     return f"line {lines[path]}: " if path in lines else ""
 
 
@@ -78,7 +78,7 @@ class _Place(NamedTuple):
 
 
 def _locate(location: tuple[int | str, ...], schema: type[BaseModel]) -> _Place:
-    """Follow pydantic's location of a finding through the schema.
+    """Follow pydantic's location of an error through the schema.
 
     It names more than keys: the kind of a section where there are several, and in brackets the form of a value (one
     corpus, or several).
@@ -104,11 +104,11 @@ def _locate(location: tuple[int | str, ...], schema: type[BaseModel]) -> _Place:
 
 
 def key_lines(text: str, *, origin: str = "recipe") -> dict[KeyPath, int]:
-    """Return the line (from 1) on which each key of a YAML document stands; a key given twice is an error."""
+    """Return the line number (from 1) of each key of a YAML document; a key given twice is an error."""
     lines: dict[KeyPath, int] = {}
 
     def visit(node: yaml.Node, path: KeyPath) -> None:
-        """Note the keys of a mapping, the places of a list, and those inside them."""
+        """Record the lines of a mapping's keys, of a list's entries, and of those inside them."""
         if isinstance(node, yaml.MappingNode):
             for key, value in node.value:
                 inner = (*path, str(key.value))

@@ -1,4 +1,4 @@
-"""What `config.json` has in common for all tasks: what is needed to rebuild a trained model."""
+"""The common part of `config.json` for all tasks: what is needed to rebuild a trained model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from manyheads.config.values import Natural, Settings
 
 
 class ConfigBase(Settings):
-    """The base of what `config.json` holds. A task adds vocabularies, special tokens and labels."""
+    """The base of the content of `config.json`. A task adds vocabularies, special tokens and labels."""
 
     task: str | None
     model: ModelSettings
@@ -20,12 +20,12 @@ class ConfigBase(Settings):
 
     @property
     def vocabulary_sizes(self) -> tuple[int, int]:
-        """The number of pieces that the model reads and that it writes."""
+        """The sizes of the input and the output vocabulary."""
         raise NotImplementedError
 
 
 class WritingConfig(ConfigBase):
-    """What `config.json` holds for a model that writes: the ids of special tokens."""
+    """The content of `config.json` for an autoregressive model: it adds the ids of special tokens."""
 
     pad: Natural = 0
     unknown: Natural = 1

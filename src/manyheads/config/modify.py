@@ -34,10 +34,10 @@ class ModifySettings(Settings):
 
     @model_validator(mode="after")
     def _one_at_a_time(self) -> Self:
-        """What needs more tokens is done to whole batches, one modifier to each."""
+        """Check the shares of modifiers that add tokens: they change whole batches, one modifier per batch."""
         whole = ("tags", "terms", "upper_case", "title_case", "accents", "typos")
         if sum(getattr(self, name) for name in whole) > 1.0:
-            raise ValueError(f"the shares of {', '.join(whole)} must not be more than 1 together")
+            raise ValueError(f"the sum of the shares of {', '.join(whole)} must not be more than 1")
         return self
 
     @property

@@ -16,7 +16,7 @@ from manyheads.errors import ManyheadsError, did_you_mean
 
 R = TypeVar("R", bound=RecipeBase)
 
-RECIPES: dict[str, type[Recipe]] = {one.model_fields["task"].default: one for one in get_args(Recipe)}
+RECIPES: dict[str, type[Recipe]] = {recipe.model_fields["task"].default: recipe for recipe in get_args(Recipe)}
 DEFAULT_TASK = "translation"
 
 
@@ -31,12 +31,12 @@ def load_recipe_for(kind: type[R], path: Path, changes: Iterable[str] = ()) -> R
 
 
 def recipe_values(path: Path) -> dict[str, Any]:
-    """Return what a recipe says itself: no defaults, no presets, nothing checked."""
+    """Return the values written in a recipe: without defaults and presets, and unchecked."""
     return _parse(_read(path), origin=str(path))[0]
 
 
 def load_cut(path: Path) -> CutSettings:
-    """Read what `manyheads data cut` is to cut."""
+    """Read the settings of `manyheads data cut`."""
     values, lines = _parse(_read(path), origin=str(path))
     return build(CutSettings, values, origin=str(path), lines=lines)
 
@@ -52,7 +52,7 @@ def _read(path: Path) -> str:
             cure="'manyheads recipe new' writes one to start from.",
         ) from None
     except UnicodeDecodeError:
-        raise ManyheadsError("this is not a recipe: it is no text in UTF-8.", where=str(path)) from None
+        raise ManyheadsError("this is not a recipe: it is not UTF-8 text.", where=str(path)) from None
     except OSError as error:
         raise ManyheadsError(f"this is not a recipe: {error.strerror}.", where=str(path)) from None
 
@@ -81,11 +81,11 @@ def _parse(text: str, *, origin: str) -> tuple[dict[str, Any], dict[KeyPath, int
 
 
 def of_task(kind: type[R], recipe: RecipeBase, *, origin: str = "recipe") -> R:
-    """Return a recipe of one task as what it is; a recipe of another task is an error."""
+    """Return a recipe, typed as one of the given task; a recipe of another task is an error."""
     if isinstance(recipe, kind):
         return recipe
-    wanted = str(kind.model_fields["task"].default).replace("_", " ")
-    raise ManyheadsError(f"this is about {recipe.task.replace('_', ' ')}, not about {wanted}.", where=origin)
+    expected = str(kind.model_fields["task"].default).replace("_", " ")
+    raise ManyheadsError(f"this is about {recipe.task.replace('_', ' ')}, not about {expected}.", where=origin)
 
 
 def build_recipe(
@@ -119,12 +119,12 @@ def parse_change(change: str) -> dict[str, Any]:
 
 
 def merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `under` with everything in `over` laid over it, section by section."""
+    """Return `under` updated with the values of `over`, section by section."""
     return {**under, **{key: _laid_over(under.get(key), value) for key, value in over.items()}}
 
 
 def _laid_over(below: Any, value: Any) -> Any:  # noqa: ANN401
-    """Return a value laid over the one below; the entries of a list have numbers from 0 for keys."""
+    """Return a value merged into the one below; the keys of a list's entries are numbers from 0."""
     if isinstance(below, dict) and isinstance(value, dict):
         return merged(below, value)
     places = [str(place) for place in range(len(below))] if isinstance(below, list) else []

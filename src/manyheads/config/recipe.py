@@ -1,4 +1,4 @@
-"""What the recipes of all tasks have in common. A recipe is everything that decides what a run becomes."""
+"""The common part of all recipes. A recipe is everything that determines the result of a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ORDER = ("name", "task", "seed", "data", "tokenizer", "vocabulary", "start_from"
 
 
 class ValidationBase(Settings):
-    """What the validation of every task has in common."""
+    """The validation settings that all tasks share."""
 
     every: Positive = Field(500, description="Steps between two validations.")
     patience: Natural = Field(

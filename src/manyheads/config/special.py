@@ -1,4 +1,4 @@
-"""The ids of special tokens, in the one form that batches, searches and models share."""
+"""The ids of special tokens, as batches, searches and models use them."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ class SpecialIds:
 
     @property
     def never(self) -> list[int]:
-        """The ids that are never output: padding and start. The end token is output even where it is the start too."""
+        """The ids that are never output: padding and start. The end token is output even if it is also the start."""
         return sorted({self.pad, self.start} - {self.end})

@@ -1,7 +1,7 @@
-"""The reserved symbols: pieces of a vocabulary that stand for something else than their text.
+"""The reserved symbols: pieces of a vocabulary with a special meaning.
 
-They carry through a model what it must not translate. `docs/symbols.md` says what each of them promises; their names
-and their number never change, because models have learned them.
+They represent text that the model must not translate. `docs/symbols.md` defines each of them; their names and their
+number never change, because trained models depend on them.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 
 COPIES = tuple(f"<copy{number}>" for number in range(32))
-"""Stand for a placeholder each, and come out where the placeholder belongs."""
+"""Each represents a placeholder, and is output where the placeholder belongs."""
 OPENINGS = tuple(f"<open{number}>" for number in range(8))
 CLOSINGS = tuple(f"<close{number}>" for number in range(8))
-"""Stand around the words that an inline tag encloses; number n of the one belongs to number n of the other."""
+"""These enclose the words inside an inline tag; opening n belongs to closing n."""
 TERM, MEANS, TERM_END = "<term>", "<means>", "</term>"
-"""A hint: <term>file<means>Datei</term> asks for this translation of this word."""
+"""A hint: <term>file<means>Datei</term> requests this translation of this word."""
 SPARE = tuple(f"<spare{number}>" for number in range(32))
 """Have no meaning yet."""
 

@@ -35,7 +35,7 @@ REPEATED = ("model.decoder_attention",)  # sections with the keys of another, `m
 def recipe_template(task: str = DEFAULT_TASK, model: str | None = None) -> str:
     """Return a recipe with every key, its default and its explanation; optional keys are commented out.
 
-    Where a section has several kinds, the default one is shown; of the model, the one that is asked for.
+    If a section has several kinds, the default kind is shown; for the model, the requested one.
     """
     schema = _named(task, RECIPES, where="--task")
     models = members_by_kind(schema.model_fields["model"].annotation)

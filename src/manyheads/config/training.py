@@ -1,4 +1,4 @@
-"""The keys under `training`: how a model learns, whatever its task is."""
+"""The keys under `training`: how a model is trained, for all tasks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ScheduleSettings(Settings):
 
     @model_validator(mode="after")
     def _decay_has_its_kind(self) -> Self:
-        """The other schedules do not wait for their decay."""
+        """Check that decay_from is set only for warmup_constant_decay."""
         if self.decay_from is not None and self.kind != "warmup_constant_decay":
             raise ValueError(f"decay_from is for warmup_constant_decay, not for {self.kind}")
         return self
@@ -45,12 +45,12 @@ class TrainingSettings(Settings):
     schedule: ScheduleSettings = Field(default_factory=ScheduleSettings, description="The learning rate over time.")
     stages: tuple[Natural | Literal["decay"], ...] = Field(
         (),
-        description="Steps after which the next weights of the corpora count (`data.train.weight` as a list), such as "
-        "[20000]; `decay` stands for `schedule.decay_from`.",
+        description="Steps after which the next weights of the corpora are used (`data.train.weight` as a list), such "
+        "as [20000]; `decay` means `schedule.decay_from`.",
     )
     optimiser: Literal["adam", "muon"] = Field(
         "adam",
-        description="adam, or muon: the matrices inside the layers move by orthogonal updates; all else is Adam's.",
+        description="adam, or muon: orthogonal updates for the matrices inside the layers, Adam for all other weights.",
     )
     momentum: Probability = Field(0.95, description="Muon's μ.")
     betas: tuple[float, float] = Field((0.9, 0.98), description="Adam's β₁ and β₂.")
@@ -77,9 +77,9 @@ class TrainingSettings(Settings):
     r_drop: Annotated[float, Number] = Field(
         0.0,
         ge=0.0,
-        description="α of R-Drop: every batch is seen twice under different dropout, and the two predictions are drawn "
-        "together by α times their symmetric KL divergence; needs the time and memory of a batch twice as large. "
-        "0 sees it once.",
+        description="α of R-Drop: every batch is computed twice with different dropout, and α times the symmetric KL "
+        "divergence of the two predictions is added to the loss; needs the time and memory of a batch twice as large. "
+        "0 computes it once.",
     )
     precision: Literal["auto", "float32", "bfloat16"] = Field(
         "auto",
@@ -97,7 +97,7 @@ class TrainingSettings(Settings):
 
     @model_validator(mode="after")
     def _stages_in_order(self) -> Self:
-        """One stage follows another."""
+        """Check that the steps of the stages increase."""
         steps = [end for end in self.stages if end != "decay"]
         if steps != sorted(set(steps)) or "decay" in self.stages[:-1]:
             raise ValueError("the steps of `stages` must rise, and `decay` may only be the last")
@@ -105,14 +105,14 @@ class TrainingSettings(Settings):
 
     @model_validator(mode="after")
     def _muon_needs_whole_matrices(self) -> Self:
-        """A share of a matrix cannot be made orthogonal alone."""
+        """Check that muon is not used with sharded matrices, which cannot be made orthogonal."""
         if self.optimiser == "muon" and self.sharding == "full":
             raise ValueError("muon needs whole matrices, and sharding: full cuts them: set optimiser: adam")
         return self
 
     @model_validator(mode="after")
     def _one_average(self) -> Self:
-        """A mean of checkpoints and a moving average are two ways to the same end."""
+        """Check that only one kind of average is used."""
         if self.moving_average and self.average != "none":
             raise ValueError("average and moving_average exclude each other: set one of them")
         return self

@@ -1,4 +1,4 @@
-"""Sections of which there are several kinds, each with keys of its own.
+"""Sections that have several kinds, each with its own keys.
 
     AttentionSettings = Annotated[DotProductSettings | WindowSettings | …, Kinds("dot_product")]
 
@@ -25,7 +25,7 @@ from manyheads.errors import Notice
 
 @dataclass(frozen=True)
 class Kinds:
-    """Marks a union of sections as selected by the key `kind`; `default` is meant where the key is missing."""
+    """Marks a union of sections as selected by the key `kind`; without the key, `default` is selected."""
 
     default: str
     noun: str = ""  # what they are kinds of, for messages
@@ -62,7 +62,7 @@ class Kinds:
     def _without_foreign_keys(
         self, values: Mapping[str, Any], kind: str, members: Mapping[str, type[BaseModel]]
     ) -> dict[str, Any]:
-        """Return values without the keys that only other kinds have; keys that no kind has are left to be refused."""
+        """Return values without the keys of other kinds; keys that no kind has remain, for validation to report."""
         kept = {}
         for key, value in values.items():
             owners = [name for name, member in members.items() if key in member.model_fields]

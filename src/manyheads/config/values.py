@@ -9,14 +9,14 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 
 def _no_truth_value(value: object) -> object:
-    """Refuse true and false where a number is wanted: YAML reads yes and on as true, and Python reads true as 1."""
+    """Reject true and false for a number: YAML reads yes and on as true, and Python reads true as 1."""
     if isinstance(value, bool):
-        raise ValueError("a number is wanted, not yes or no")
+        raise ValueError("must be a number, not yes or no")
     return value
 
 
 def _switch(value: object) -> object:
-    """Take YAML's word for on and off, which it reads as true and false, as it was written."""
+    """Turn true and false back into on and off, which YAML reads as true and false."""
     return {True: "on", False: "off"}[value] if isinstance(value, bool) else value
 
 
@@ -24,7 +24,7 @@ LONGEST_NAME = 100
 
 
 def _plain(name: str) -> str:
-    """Refuse a name that would lead out of its folder (runs/NAME), hide in it, or not fit on a line."""
+    """Check that a name is a plain name of a folder (runs/NAME): not a path, not hidden, not too long."""
     if not 1 <= len(name) <= LONGEST_NAME:
         raise ValueError(f"a name has 1 to {LONGEST_NAME} characters")
     if name[0] in ". " or name[-1] == " ":
@@ -32,13 +32,13 @@ def _plain(name: str) -> str:
     if not name.isprintable():
         raise ValueError("a name has no tabs, line breaks or other characters that cannot be printed")
     if PureWindowsPath(name).name != name:  # these have all the separators that other paths have, and drives
-        raise ValueError("a name is no path: it has neither / nor \\, and does not begin with a drive such as C:")
+        raise ValueError("a name is not a path: it has neither / nor \\, and does not begin with a drive such as C:")
     return name
 
 
 def plain_name(text: str) -> str:
-    """Return a valid name that resembles a text, such as the name of a file; "run" where nothing is left of it."""
-    allowed = "".join(one if one.isprintable() and one not in "/\\:" else "-" for one in text)
+    """Return a valid name that resembles a text, such as the name of a file; "run" if nothing of it is valid."""
+    allowed = "".join(letter if letter.isprintable() and letter not in "/\\:" else "-" for letter in text)
     return allowed.strip(" .")[:LONGEST_NAME].strip() or "run"
 
 
@@ -52,7 +52,7 @@ Metric = Literal["loss", "bleu", "chrf", "exact_match", "word_error_rate", "symb
 
 
 class Settings(BaseModel):
-    """The base of every section: unknown keys are refused and values never change after validation."""
+    """The base of every section: unknown keys are an error, and values are immutable after validation."""
 
     # A section is built when it is first used: nested ones never by themselves, those of other tasks not at all.
     model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=(), defer_build=True)

@@ -1,4 +1,4 @@
-"""The models that recipes may ask for: the settings of each, and which of them suit a kind of task.
+"""The models of recipes: the settings of each, and which models a kind of task can use.
 
 | file | what it is |
 |---|---|

@@ -63,7 +63,7 @@ class LinformerSettings(Settings):
 
     @model_validator(mode="after")
     def _rank_is_lower(self) -> Self:
-        """A projection to more keys than there are saves nothing."""
+        """Check that the projection reduces the number of keys."""
         if self.rank > self.length:
             raise ValueError(f"rank {self.rank} is above the length of {self.length} that it is to lower")
         return self

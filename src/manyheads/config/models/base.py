@@ -1,4 +1,4 @@
-"""What the settings of every model have, so that tasks need not know which model they train."""
+"""The settings that all models share, so that tasks do not depend on a particular model."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class LanguageModelSettings(ModelSettings):
 
     @model_validator(mode="after")
     def _parts_fit(self) -> Self:
-        """The width of a head is whole, no position sees its future, and positions find the scores they add to."""
+        """Check the width of a head, that attention can be causal, and that it has the scores that positions add to."""
         heads_divide_width(self.width, self.heads)
         if self.attention.kind == "linformer":
             raise ValueError("linformer mixes all positions, the future included: use another attention")

@@ -34,7 +34,7 @@ class LearnedSettings(Settings):
 
     @model_validator(mode="after")
     def _positions_can_be_drawn(self) -> Self:
-        """Positions are drawn from the table."""
+        """Check that randomised positions are in the table."""
         if self.randomised > self.maximum:
             raise ValueError(f"randomised {self.randomised} is above the maximum of {self.maximum} learned positions")
         return self
@@ -62,7 +62,7 @@ class T5Settings(Settings):
 
     @model_validator(mode="after")
     def _reach_is_far(self) -> Self:
-        """The wide buckets begin where the exact ones end."""
+        """Check that the reach is beyond the buckets of single distances."""
         if self.reach <= self.buckets // 2:
             raise ValueError(f"reach {self.reach} must be above half of the {self.buckets} buckets")
         return self

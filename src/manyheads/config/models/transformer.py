@@ -69,7 +69,7 @@ class TransformerSettings(ModelSettings):
     @model_validator(mode="before")
     @classmethod
     def _start_from_preset(cls, values: object) -> object:
-        """Lay the given keys over those of the preset they name."""
+        """Fill in the sizes of the preset; keys that are given replace them."""
         if not isinstance(values, Mapping):
             return values
         return {**SIZES.get(str(values.get("preset")), {}), **values}
@@ -98,7 +98,7 @@ class TransformerSettings(ModelSettings):
         return self.tie == "all"
 
     def check_length(self, longest: int) -> None:
-        """The longest sentence and the token that ends it must find different positions to be drawn."""
+        """Check that there are enough randomised positions for the longest sentence and its end token."""
         randomised = getattr(self.positions, "randomised", 0)
         if 0 < randomised <= longest:
             raise ValueError(f"model.positions.randomised: {randomised} must be above data.max_length: {longest}")
@@ -110,7 +110,7 @@ class TransformerSettings(ModelSettings):
 
     @model_validator(mode="after")
     def _decoder_looks_back(self) -> Self:
-        """Some attention sees the future by its nature."""
+        """Check that the decoder's attention can be causal."""
         if self.attention_of_decoder.kind == "linformer":
             raise ValueError(
                 "linformer mixes all positions, the future included, so a decoder cannot have it: "
@@ -120,7 +120,7 @@ class TransformerSettings(ModelSettings):
 
     @model_validator(mode="after")
     def _distances_need_scores(self) -> Self:
-        """A term of the distance needs a score of its own for each query and key."""
+        """Check that attention has a score for each query and key if positions add a term to it."""
         for attention in (self.attention, self.attention_of_decoder):
             if self.positions.in_scores and not attention.has_scores:
                 reason = {
@@ -135,7 +135,7 @@ class TransformerSettings(ModelSettings):
 
     @model_validator(mode="after")
     def _rotary_turns_pairs(self) -> Self:
-        """A rotation takes two numbers."""
+        """Check that the width of a head is even, since rotary positions rotate pairs of numbers."""
         if self.positions.kind == "rotary" and self.width // self.heads % 2:
             raise ValueError(f"rotary positions need heads of an even width, not {self.width // self.heads}")
         return self

@@ -1,10 +1,10 @@
-"""The recipes of all tasks, and what `config.json` holds for each.
+"""The recipes of all tasks, and the content of `config.json` for each.
 
 | file | what it is |
 |---|---|
 | `translation` | one sequence into another |
 | `language_model` | a text continued |
-| `reading` | what the tasks of models that read have in common |
+| `reading` | the common part of the tasks of encoder models |
 | `masked_words`, `classification`, `question_answering` | these tasks |
 """
 
@@ -22,7 +22,7 @@ from manyheads.config.tasks.translation import TranslationConfig, TranslationRec
 from manyheads.errors import ManyheadsError
 
 Recipe = TranslationRecipe | LanguageModelRecipe | MaskedWordsRecipe | ClassificationRecipe | QuestionAnsweringRecipe
-"""Everything that decides what a run becomes. The key `task` selects the class; without it, translation is meant."""
+"""Everything that determines the result of a run. The key `task` selects the class; the default is translation."""
 
 ModelConfig = TranslationConfig | LanguageModelConfig | ReadingConfig
 """What `config.json` holds; `config_class` returns the class of a file's content."""
@@ -34,9 +34,9 @@ def config_class(values: Mapping[str, Any]) -> type[ModelConfig]:
     if task is None:  # an imported encoder has none
         kind = values.get("kind") or (model.get("kind") if isinstance(model, Mapping) else None)
         return ReadingConfig if kind == "bert" else TranslationConfig
-    for one in get_args(ModelConfig):
-        if task in _tasks_of(one):
-            return cast(type[ModelConfig], one)
+    for config in get_args(ModelConfig):
+        if task in _tasks_of(config):
+            return cast(type[ModelConfig], config)
     raise ManyheadsError(f"'task' = {task!r}: there is no such task.", cure="Use the version that wrote this run.")
 
 

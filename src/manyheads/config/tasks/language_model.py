@@ -55,14 +55,14 @@ class LanguageModelRecipe(RecipeBase):
     @model_validator(mode="before")
     @classmethod
     def _truth_alone(cls, values: Any) -> Any:  # noqa: ANN401
-        """Without being asked for, labels are not smoothed: the loss is to be a measure of probability."""
+        """Set label smoothing to 0 by default, so that the loss measures the probability of the text."""
         if not isinstance(values, Mapping) or not isinstance(values.get("training", {}), Mapping):
             return values
         return {**values, "training": {"label_smoothing": 0.0, **values.get("training", {})}}
 
     @model_validator(mode="after")
     def _length_fits(self) -> Self:
-        """A batch holds at least one lane, and the model reads all of it."""
+        """Check that a batch holds at least one lane, and that the model can read all of it."""
         longest = self.model.longest
         if longest is not None and self.data.length > longest:
             raise ValueError(f"data.length {self.data.length} is above the model's {longest} positions")
@@ -74,7 +74,7 @@ class LanguageModelRecipe(RecipeBase):
 
     @property
     def metric(self) -> str:
-        """The metric that decides."""
+        """The metric that decides which model is best."""
         return self.validation.metric
 
 

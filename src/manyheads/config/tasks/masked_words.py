@@ -1,4 +1,4 @@
-"""The recipe of a masked language model: hidden words are predicted from both sides."""
+"""The recipe of a masked language model: masked words are predicted from both sides."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class MaskingSettings(Settings):
 
     @model_validator(mode="after")
     def _shares_fit(self) -> Self:
-        """No more than all can be replaced."""
+        """Check that the shares add up to at most 1."""
         if self.masked + self.random > 1.0:
-            raise ValueError(f"masked {self.masked} and random {self.random} are more than all")
+            raise ValueError(f"the sum of masked {self.masked} and random {self.random} is more than 1")
         return self
 
 

@@ -1,4 +1,4 @@
-"""What the tasks of models that read have in common: examples, validation, and what is needed to rebuild a model."""
+"""The common part of the tasks of encoder models: examples, validation, and what is needed to rebuild a model."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ExamplesSettings(Settings):
 
     @model_validator(mode="after")
     def _one_origin(self) -> Self:
-        """Exactly one of the two origins is named."""
+        """Check that exactly one of the two origins is given."""
         if (self.file is None) == (self.task is None):
             raise ValueError("give exactly one of: file, task")
         return self
@@ -53,7 +53,7 @@ class ReadingValidation(ValidationBase):
 
 
 class ReadingRecipe(RecipeBase):
-    """The base of recipes for models that read."""
+    """The base of recipes for encoder models."""
 
     metrics: ClassVar[tuple[str, ...]]  # of the task, the first of which decides by default
 
@@ -78,7 +78,7 @@ class ReadingRecipe(RecipeBase):
 
     @model_validator(mode="after")
     def _one_model(self) -> Self:
-        """The model's shape comes from one place."""
+        """Check that the model's shape is given once: by start_from or by model."""
         if (self.start_from is None) == (self.model is None):
             raise ValueError("give either start_from or model, which says the shape of a new one")
         if self.fresh and self.start_from is None:
@@ -89,7 +89,7 @@ class ReadingRecipe(RecipeBase):
 
     @model_validator(mode="after")
     def _metric_fits(self) -> Self:
-        """Labels are right or wrong; answers may overlap."""
+        """Check that the metric is one of the task's."""
         metric = self.validation.metric
         if metric != "auto" and metric not in self.metrics:
             raise ValueError(f"validation.metric: {metric} is not for {self.task}; use {', '.join(self.metrics)}")
@@ -97,12 +97,12 @@ class ReadingRecipe(RecipeBase):
 
     @property
     def metric(self) -> str:
-        """The metric that decides."""
+        """The metric that decides which model is best."""
         return self.metrics[0] if self.validation.metric == "auto" else self.validation.metric
 
 
 class ReadingConfig(ConfigBase):
-    """What is needed to rebuild a model that reads: its settings, its vocabulary and its special tokens."""
+    """What is needed to rebuild an encoder model: its settings, its vocabulary and its special tokens."""
 
     task: ReadingTaskName | None = None  # what it was trained for; None for an imported encoder
     labels: tuple[str, ...] = ()  # of classification, in the order of the outputs

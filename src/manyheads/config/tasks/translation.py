@@ -54,12 +54,12 @@ class TranslationRecipe(RecipeBase):
 
     @property
     def metric(self) -> Metric:
-        """The metric that decides."""
+        """The metric that decides which model is best."""
         return self.validation.metric
 
     @model_validator(mode="after")
     def _parts_agree(self) -> Self:
-        """Three-way tying needs one vocabulary for both sides."""
+        """Check that the tokenizer is shared if all embeddings are tied."""
         if self.model.one_vocabulary and not self.tokenizer.shared:
             raise ValueError(
                 "model.tie: all needs tokenizer.shared: true; with a tokenizer per side use tie: target or none"
@@ -68,7 +68,7 @@ class TranslationRecipe(RecipeBase):
 
     @model_validator(mode="after")
     def _weights_for_every_stage(self) -> Self:
-        """A list of weights has one for each stage."""
+        """Check that each list of weights has one for each stage, and that no stage is empty."""
         stages = len(self.training.stages) + 1
         for number, corpus in enumerate(self.data.corpora):
             if isinstance(corpus.weight, tuple) and len(corpus.weight) != stages:
@@ -83,7 +83,7 @@ class TranslationRecipe(RecipeBase):
 
     @model_validator(mode="after")
     def _modifiers_need_symbols(self) -> Self:
-        """Placeholders, tags and terms become symbols, which a tokenizer has to keep whole."""
+        """Check that the tokenizer has the symbols that placeholders, tags and terms become."""
         needing = [key for key in ("placeholders", "tags", "terms") if getattr(self.data.modify, key)]
         if needing and not self.tokenizer.symbols:
             raise ValueError(f"data.modify.{needing[0]} needs tokenizer.symbols: true")
@@ -94,7 +94,7 @@ class TranslationRecipe(RecipeBase):
 
     @model_validator(mode="after")
     def _model_takes_the_length(self) -> Self:
-        """The model can be trained on the longest sentence."""
+        """Check that the model can be trained on the longest sentence."""
         self.model.check_length(self.data.max_length)
         return self
 
