@@ -1,7 +1,7 @@
-"""A BERT from Hugging Face (config.json, model.safetensors, tokenizer files) as a run folder of ours.
+"""A BERT from Hugging Face (config.json, model.safetensors, tokenizer files) as a run folder.
 
-The tree of required weights is written out by their names there, `required_weights`; what is missing, unknown or of
-another shape is told at once, before anything is written. Query, key and value projections become one packed matrix.
+`required_weights` lists the required weights by their Hugging Face names. One error names all weights that are missing,
+unknown or of another shape, before anything is written. The query, key and value projections become one packed matrix.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ POOLER = "pooler.dense."
 WORD_HEAD = "cls.predictions."
 TIED = {"cls.predictions.decoder.weight": "embeddings.word_embeddings.weight"}
 TIED_BIAS = {"cls.predictions.decoder.bias": "cls.predictions.bias"}
-# Heads that we do not have: sentence order of pretraining, and whatever somebody fine-tuned on top.
+# Heads that are not imported: sentence order of pretraining, and any head that was fine-tuned on top.
 OTHER_HEADS = ("cls.seq_relationship.", "classifier.", "qa_outputs.")
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 
 
 class HuggingFaceBert(BaseModel):
-    """What we read in their config.json, and what we understand of it."""
+    """The keys of Hugging Face's config.json that are read, with the values that are supported."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, protected_namespaces=())
 
@@ -65,7 +65,7 @@ class HuggingFaceBert(BaseModel):
         return self
 
     def settings(self, *, pooler: bool, word_head: bool) -> BertSettings:
-        """Return the same in our words."""
+        """Return the same settings as in a recipe."""
         return BertSettings(
             width=self.hidden_size,
             heads=self.num_attention_heads,
@@ -84,7 +84,7 @@ class HuggingFaceBert(BaseModel):
 
 @dataclass(frozen=True)
 class ImportedBert:
-    """A BERT in our form: what it is built from, its weights by our names, its tokenizer, and what was left behind."""
+    """An imported BERT: its configuration, its weights by the names of this package, its tokenizer, and omissions."""
 
     config: ReadingConfig
     weights: Arrays
@@ -93,56 +93,56 @@ class ImportedBert:
 
 
 def import_bert(folder: Path, out: Path) -> ImportedBert:
-    """Write a Hugging Face folder as a run folder, all of it or nothing."""
+    """Write a Hugging Face folder as a run folder, completely or not at all."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ManyheadsError("there is something already.", where=str(out), cure="Choose another folder with --out.")
-    found = read_bert(folder)
+    bert = read_bert(folder)
     with new_folder(out) as draft:
         run = RunFolder(draft)
-        run.config_file.write_text(found.config.model_dump_json(indent=2) + "\n", encoding="utf-8")
-        run.weights_file.write_bytes(weights_bytes(found.weights))
+        run.config_file.write_text(bert.config.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        run.weights_file.write_bytes(weights_bytes(bert.weights))
         run.tokenizer_folder.mkdir()
-        (run.tokenizer_folder / FILE).write_text(found.tokenizer.text(), encoding="utf-8")
-        run.card_file.write_text(_card(found, folder), encoding="utf-8")
-    return found
+        (run.tokenizer_folder / FILE).write_text(bert.tokenizer.text(), encoding="utf-8")
+        run.card_file.write_text(_card(bert, folder), encoding="utf-8")
+    return bert
 
 
 def read_bert(folder: Path) -> ImportedBert:
-    """Read a Hugging Face folder; whatever is wrong with it is one error, and everything of a kind is named at once."""
-    theirs = _config(folder)
+    """Read a Hugging Face folder; one error names all problems of a kind."""
+    hugging_face = _config(folder)
     arrays, left_out = _plain_names(read_float32(_weights_file(folder)))
-    settings = theirs.settings(
+    settings = hugging_face.settings(
         pooler=any(name.startswith(POOLER) for name in arrays),
         word_head=any(name.startswith(WORD_HEAD) for name in arrays),
     )
-    wanted = required_weights(settings, vocabulary=theirs.vocab_size)
-    check_names(shapes(arrays.items()), wanted, where=str(folder))
+    required = required_weights(settings, vocabulary=hugging_face.vocab_size)
+    check_names(shapes(arrays.items()), required, where=str(folder))
     tokenizer = WordPiece.load(folder)
-    if len(tokenizer) > theirs.vocab_size:
+    if len(tokenizer) > hugging_face.vocab_size:
         raise ManyheadsError(
-            f"the tokenizer has {len(tokenizer):,} pieces but the model knows {theirs.vocab_size:,} tokens.",
+            f"the tokenizer has {len(tokenizer):,} pieces but the model has {hugging_face.vocab_size:,} tokens.",
             where=str(folder),
         )
     special = tokenizer.special
     config = ReadingConfig(
         model=settings,
-        vocabulary=theirs.vocab_size,
+        vocabulary=hugging_face.vocab_size,
         pad=special[PAD],
         unknown=special[UNKNOWN],
         first=special[FIRST],
         separator=special[SEPARATOR],
         mask=special[MASK],
     )
-    return ImportedBert(config, _ours(arrays, settings), tokenizer, left_out)
+    return ImportedBert(config, _renamed(arrays, settings), tokenizer, left_out)
 
 
 def is_hugging_face(folder: Path) -> bool:
-    """Whether a folder is a model of theirs, whatever its kind: its config.json has a model_type."""
+    """Whether a folder is a Hugging Face model of any kind: its config.json has a model_type."""
     return hugging_face_type(folder) is not None
 
 
 def hugging_face_type(folder: Path) -> str | None:
-    """Return the model_type that a folder's config.json tells, if there is one."""
+    """Return the model_type in a folder's config.json, if there is one."""
     try:
         values = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -151,7 +151,7 @@ def hugging_face_type(folder: Path) -> str | None:
 
 
 def required_weights(settings: BertSettings, *, vocabulary: int) -> Shapes:
-    """Return the shape of every weight that such a model has, by its name there."""
+    """Return the shape of every weight of such a model, by its Hugging Face name."""
     width = settings.width
     tree: Shapes = {
         "embeddings.word_embeddings.weight": (vocabulary, width),
@@ -195,9 +195,9 @@ def _norm(prefix: str, width: int) -> Shapes:
     return {f"{prefix}weight": (width,), f"{prefix}bias": (width,)}
 
 
-def _ours(theirs: Arrays, settings: BertSettings) -> Arrays:
-    """Return checked weights by our names."""
-    ours: Arrays = {}
+def _renamed(arrays: Arrays, settings: BertSettings) -> Arrays:
+    """Return checked weights by the names of this package."""
+    renamed: Arrays = {}
     pairs = [
         ("embeddings.word_embeddings.weight", "embedding.tokens"),
         ("embeddings.position_embeddings.weight", "embedding.positions.table"),
@@ -212,27 +212,27 @@ def _ours(theirs: Arrays, settings: BertSettings) -> Arrays:
         pairs += _both(f"{layer}.output.dense", f"{own}.feed_forward.narrow")
         pairs += _both(f"{layer}.output.LayerNorm", f"{own}.feed_forward_norm.norm")
         for kind, name in (("weight", "inputs"), ("bias", "inputs_bias")):
-            parts = [theirs[f"{layer}.attention.self.{part}.{kind}"] for part in ("query", "key", "value")]
-            ours[f"{own}.attention.{name}"] = np.concatenate(parts)
+            parts = [arrays[f"{layer}.attention.self.{part}.{kind}"] for part in ("query", "key", "value")]
+            renamed[f"{own}.attention.{name}"] = np.concatenate(parts)
     if settings.pooler:
         pairs += _both("pooler.dense", "pooler.layer")
     if settings.word_head:
         pairs += _both("cls.predictions.transform.dense", "word_head.layer")
         pairs += _both("cls.predictions.transform.LayerNorm", "word_head.norm")
         pairs += [("cls.predictions.bias", "word_head.bias")]
-    return ours | {own: theirs[name] for name, own in pairs}
+    return renamed | {own: arrays[name] for name, own in pairs}
 
 
-def _both(theirs: str, ours: str) -> list[tuple[str, str]]:
-    """Return the names of a layer's weight and bias, there and here."""
-    return [(f"{theirs}.{kind}", f"{ours}.{kind}") for kind in ("weight", "bias")]
+def _both(old: str, new: str) -> list[tuple[str, str]]:
+    """Return the names of a layer's weight and bias in Hugging Face and in this package."""
+    return [(f"{old}.{kind}", f"{new}.{kind}") for kind in ("weight", "bias")]
 
 
 def _plain_names(arrays: Arrays) -> tuple[Arrays, tuple[str, ...]]:
     """Return the weights as a bare BertModel names them, and the names of the heads that were left out.
 
-    A model with a head has `bert.` before the encoder's names, old ones call a norm's weights gamma and beta, tied
-    weights may be there twice, and position_ids are no weights at all.
+    A model with a head has `bert.` before the encoder's names, old models call a norm's weights gamma and beta, tied
+    weights may occur twice, and position_ids are not weights.
     """
     plain: Arrays = {}
     left_out = []
@@ -249,7 +249,7 @@ def _plain_names(arrays: Arrays) -> tuple[Arrays, tuple[str, ...]]:
 
 
 def _weights_file(folder: Path) -> Path:
-    """Return the safetensors of a folder; a pickle is refused, since reading one can run anything."""
+    """Return the safetensors file of a folder; a pickle is an error, since reading one can run any code."""
     path = folder / "model.safetensors"
     if path.exists():
         return path
@@ -283,21 +283,21 @@ def _read_json(folder: Path) -> dict[str, Any]:
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ManyheadsError("this folder has no config.json, so it is no model.", where=str(folder)) from None
+        raise ManyheadsError("this folder has no config.json, so it is not a model.", where=str(folder)) from None
     except (OSError, ValueError) as error:
         raise ManyheadsError(f"this is not JSON: {error}.", where=str(path)) from None
     if not isinstance(values, dict):
-        raise ManyheadsError("this is no configuration: a JSON object is wanted.", where=str(path))
+        raise ManyheadsError("this is not a configuration: it must be a JSON object.", where=str(path))
     return values
 
 
-def _card(found: ImportedBert, folder: Path) -> str:
+def _card(bert: ImportedBert, folder: Path) -> str:
     """Return the card of an imported model."""
-    model = found.config.model
+    model = bert.config.model
     facts = {
-        "model": f"bert, {sum(array.size for array in found.weights.values()):,} parameters",
+        "model": f"bert, {sum(array.size for array in bert.weights.values()):,} parameters",
         "size": f"{model.layers} layers, width {model.width}, {model.heads} heads",
         "imported from": folder.name,
-        "left out": ", ".join(found.left_out) or "nothing",
+        "left out": ", ".join(bert.left_out) or "nothing",
     }
     return text_of(folder.name, facts=facts)

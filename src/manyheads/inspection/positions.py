@@ -1,4 +1,4 @@
-"""The positional encodings as a picture shows them: the table itself, and how alike any two positions are."""
+"""The positional encodings for a figure: the table itself, and the similarity of any two positions."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from manyheads.runs.folder import RunFolder
 from manyheads.runs.weights import read_weights
 
 LEARNED = "positions.table"  # the end of the name of learned positions among the weights
-MOST = 4096  # positions or dimensions: a picture of more would show nothing, and a server should not be asked for it
+MOST = 4096  # positions or dimensions: a larger figure would show nothing, and would be a load on a server
 
 
 @dataclass(frozen=True)
 class PositionTable:
-    """The paper's encodings [length, width], and their dot products with each other [length, length]."""
+    """Positional encodings [length, width], and their dot products with each other [length, length]."""
 
     encodings: Array
     dot_products: Array
 
     def to_json(self) -> dict[str, Any]:
-        """Return this as JSON has it."""
+        """Return this as values that can be written as JSON."""
         return {"encodings": rounded(self.encodings), "dot_products": rounded(self.dot_products)}
 
 
 def position_table(length: int = 50, width: int = 128) -> PositionTable:
-    """Return the sinusoidal encodings of the first `length` positions of a model `width` wide."""
+    """Return the sinusoidal encodings of the first `length` positions of a model of size `width`."""
     for name, number in (("length", length), ("width", width)):
         if not 1 <= number <= MOST:
             raise ManyheadsError(f"must be between 1 and {MOST:,}, and is {number}.", where=name)
@@ -39,7 +39,7 @@ def position_table(length: int = 50, width: int = 128) -> PositionTable:
 
 
 def run_position_table(run: RunFolder, *, length: int = 50) -> PositionTable:
-    """Return the encodings that a run's encoder adds: the paper's, as wide as its model, or those that it learned."""
+    """Return the encodings that a run's encoder adds to its embeddings: the paper's, or those that it learned."""
     weights = read_weights(run.weights_file)
     learned = next((weights[name] for name in sorted(weights) if name.endswith(LEARNED)), None)
     if learned is not None:

@@ -1,4 +1,4 @@
-"""Looking inside a model that reads and does not write: its attention."""
+"""The internals of an encoder model: its attention and hidden states."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from manyheads.models.interface import EncoderInputs, TextEncoder
 
 
 class Reading:
-    """The encoder of a run, seen from inside."""
+    """The internals of a run's encoder."""
 
     def __init__(self, folder: Path, *, device: str) -> None:
         self._encoder = Encoder.from_folder(folder, device=device)
@@ -30,7 +30,7 @@ class Reading:
 
     @torch.inference_mode()
     def everything(self, text: str) -> Everything:
-        """Return all there is to see of a text; a tab separates the two texts of a pair."""
+        """Return everything recorded for a text; a tab separates the two texts of a pair."""
         if not text.strip():
             raise ManyheadsError("there is nothing to look at in an empty text.", where="text")
         first, tab, second = text.partition("\t")

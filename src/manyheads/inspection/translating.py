@@ -1,4 +1,4 @@
-"""Looking inside a model that reads one text and writes another."""
+"""The internals of a translation model."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from manyheads.inspection.views import Array, Everything
 from manyheads.models.interface import AnySequenceToSequence, Tokens
 from manyheads.runs.folder import RunFolder
 
-REMEMBERED = 64  # searches; whoever looks at one layer after the other need not wait for the same search again
+REMEMBERED = 64  # searches; requests for several layers of one text need a single search
 
 
 class Translating:
-    """A run's translator, seen from inside. It always computes on PyTorch, with the run's own decoding options."""
+    """The internals of a run's translation model. It always runs on PyTorch, with the run's decoding options."""
 
     def __init__(self, run: RunFolder, *, device: str) -> None:
         self._engine = load_torch_engine(run, device)
@@ -48,9 +48,9 @@ class Translating:
         return self._engine.model
 
     def sentences(self, text: str, *, to: str | None = None) -> list[str]:
-        """Return what is translated of a text, one after the other."""
-        found = self._splitter.split(text, longest=self._options.split_above, to=to)
-        return [one for one in found.sentences if self._splitter.needs_translation(one)]
+        """Return the sentences of a text that are translated, in order."""
+        split = self._splitter.split(text, longest=self._options.split_above, to=to)
+        return [sentence for sentence in split.sentences if self._splitter.needs_translation(sentence)]
 
     def everything(
         self,
@@ -62,7 +62,7 @@ class Translating:
         tokens: Sequence[int] | None = None,
         to: str | None = None,
     ) -> Everything:
-        """Return all there is to see of a sentence and its translation, or of a text and a given target."""
+        """Return everything recorded for a sentence and its translation, or for a text and a given target."""
         if target is not None:
             source = self._ids(text, self._languages.target(text, to))
             written = [*self._tokenizers.target.encode(target), self._engine.special.end]
@@ -102,7 +102,7 @@ class Translating:
         options = self._options.changed({"beam": beam})
         special, recorder = self._engine.special, BeamRecorder()
         _, source = self._sentence(text, sentence, to)
-        (found,) = beam_from_source(
+        (hypotheses,) = beam_from_source(
             self._engine.model,
             self._batch(source),
             special=special,
@@ -115,25 +115,30 @@ class Translating:
         target = self._tokenizers.target
         names = target.vocabulary()
         leaves = [
-            Leaf(target.decode(one.tokens), one.score, one.log_probability, recorder.last_node(one.tokens))
-            for one in found
+            Leaf(
+                target.decode(hypothesis.tokens),
+                hypothesis.score,
+                hypothesis.log_probability,
+                recorder.last_node(hypothesis.tokens),
+            )
+            for hypothesis in hypotheses
         ]
-        nodes = recorder.nodes(found[0].tokens, names, names[special.start])
+        nodes = recorder.nodes(hypotheses[0].tokens, names, names[special.start])
         return BeamTree(leaves[0].text, options.beam, nodes, leaves)
 
     def _sentence(self, text: str, number: int, to: str | None) -> tuple[str, list[int]]:
-        """Return one sentence of a text and its ids; there must be something to look at."""
-        found = self.sentences(text, to=to)
-        if not found:
+        """Return one sentence of a text and its ids; raise an error if there is no such sentence."""
+        sentences = self.sentences(text, to=to)
+        if not sentences:
             what = "a text without letters" if text.strip() else "an empty text"
             raise ManyheadsError(f"there is nothing to look at in {what}.", where="text")
-        if not 1 <= number <= len(found):
-            has = "one sentence" if len(found) == 1 else f"sentences 1 to {len(found)}"
+        if not 1 <= number <= len(sentences):
+            has = "one sentence" if len(sentences) == 1 else f"sentences 1 to {len(sentences)}"
             raise ManyheadsError(f"there is no sentence {number}.", where="sentence", cure=f"This text has {has}.")
-        return found[number - 1], self._ids(found[number - 1], self._languages.target(text, to))
+        return sentences[number - 1], self._ids(sentences[number - 1], self._languages.target(text, to))
 
     def _ids(self, text: str, target: str | None) -> list[int]:
-        """Return the ids of a text, the tag of the language to write and the end token included."""
+        """Return the ids of a text, with the tag of the target language and the end token."""
         ids = self._tokenizers.source.encode(text)
         if not ids:
             raise ManyheadsError("there is nothing to look at in an empty text.", where="text")
@@ -144,7 +149,7 @@ class Translating:
         return Tokens.pad([source], padding=self._engine.special.pad, device=self._engine.device)
 
     def _limit(self, source: Sequence[int]) -> int:
-        """Return how long an output may be; the source's end token does not count."""
+        """Return the length limit of the output; the source's end token is not counted."""
         return len(source) - 1 + self._options.extra_length
 
     def _search(self, source: tuple[int, ...], beam: int | None) -> Hypothesis:
@@ -152,7 +157,7 @@ class Translating:
         return self._engine.search([source], self._options.changed({"beam": beam}))[0][0]
 
     def _forced(self, source: Sequence[int], tokens: Sequence[int]) -> Hypothesis:
-        """Return given tokens as if they had been found."""
+        """Return given tokens as a hypothesis, as if a search had returned it."""
         end = self._engine.special.end
         written = [token for token in tokens if token != end]
         (likely,) = self._engine.score([source[:-1]], [written])  # the end is scored too, even if there is none
@@ -160,7 +165,7 @@ class Translating:
 
     @torch.inference_mode()
     def _look(self, text: str, source: list[int], best: Hypothesis) -> Everything:
-        """Decode a hypothesis once more and record everything: `step` after `step` equals `decode`."""
+        """Decode a hypothesis again and record everything: decoding in steps equals `decode`."""
         model, target = self._engine.model, self._tokenizers.target
         inputs = [self._engine.special.start, *best.tokens[:-1]]
         with record_attention(model) as recording, record_states(model) as states:
@@ -186,10 +191,10 @@ def stacked_attention(recording: dict[str, Tensor], names: dict[Kind, list[str]]
 
 
 def stacked(layers: list[Tensor]) -> Array:
-    """Return what was recorded of one text, a [1, …] per layer, as one array [L, …]."""
+    """Return the recorded tensors of one text, [1, …] per layer, as one array [L, …]."""
     return np.stack([as_array(layer[0]) for layer in layers])
 
 
 def as_array(tensor: Tensor) -> Array:
-    """Return a tensor for numpy users."""
+    """Return a tensor as a float32 array."""
     return tensor.detach().float().cpu().numpy()
