@@ -11,7 +11,7 @@
 | `serve` | the HTTP server |
 | `export`, `import_`, `comparing` | other toolkits, and the comparison with Hugging Face |
 | `data`, `lexicon`, `shortlist` | corpora, lexicons and shortlists |
-| `models` | the models of the package |
+| `models` | the models that come with the package |
 | `options`, `texts`, `outputs` | common options, input texts and output files |
 | `help_pages`, `examples`, `completion` | help pages, their examples, and completion in a shell |
 """
@@ -23,34 +23,34 @@ import sys
 
 
 def main() -> None:
-    """Run the command; a user's mistake is told in a sentence and ends with status 2."""
-    # Threads that wait for each other by spinning are several times slower as soon as anything else runs on the
-    # machine, so let them spin for microseconds, not milliseconds. OpenMP reads this once, when torch is imported.
+    """Run the command; a user's mistake is printed as one sentence, with exit status 2."""
+    # Threads that spin while they wait for each other are several times slower if other programs run on the machine. So
+    # they spin for microseconds, not milliseconds. OpenMP reads this once, when torch is imported.
     os.environ.setdefault("GOMP_SPINCOUNT", "2000")
     from manyheads.cli.app import app
     from manyheads.errors import ManyheadsError
 
     _show_notices()
 
-    debug = "--debug" in sys.argv  # wherever it stands, before the verb or behind it
+    debug = "--debug" in sys.argv  # before or after the verb
     try:
         app(args=[argument for argument in sys.argv[1:] if argument != "--debug"], prog_name="manyheads")
     except ManyheadsError as error:
         if debug:
             raise
-        if os.environ.get("RANK", "0") == "0":  # of the processes that torchrun starts, one speaks
+        if os.environ.get("RANK", "0") == "0":  # of the processes that torchrun starts, only the first prints
             print(f"error: {error}", file=sys.stderr)
         raise SystemExit(2) from None
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         raise SystemExit(130) from None
-    except BrokenPipeError:  # the reader of our output has gone, as with `| head`
+    except BrokenPipeError:  # the reader of the output has ended, as with `| head`
         sys.stderr.close()
         raise SystemExit(141) from None
 
 
 def _show_notices() -> None:
-    """Show the package's own notices as a line, not as a warning with a place in its code."""
+    """Print the package's own notices as one line, without the line of code that a warning shows."""
     import warnings
 
     from manyheads.errors import Notice
@@ -58,7 +58,7 @@ def _show_notices() -> None:
     show = warnings.showwarning
 
     def line(message: Warning | str, category: type[Warning], *place: object, **more: object) -> None:
-        """Show a warning of some category."""
+        """Show a warning."""
         if issubclass(category, Notice):
             print(f"note: {message}", file=sys.stderr)
         else:

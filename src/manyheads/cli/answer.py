@@ -30,5 +30,5 @@ def answer(
 
     sources = sources_of(text, as_text=as_text)
     encoder = Encoder.from_folder(model, device=device)
-    for found in encoder.answer(pairs_of(sources), batch=batch):
-        typer.echo(json.dumps(asdict(found), ensure_ascii=False) if as_json else found.text)
+    for result in encoder.answer(pairs_of(sources), batch=batch):
+        typer.echo(json.dumps(asdict(result), ensure_ascii=False) if as_json else result.text)

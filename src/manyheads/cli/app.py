@@ -37,14 +37,14 @@ VERBS = (
 
 
 class AllVerbs(Verbs):
-    """Takes a verb from the file of its name when it is asked for, so that none waits for what another imports."""
+    """Imports the file of a verb only when it is used, so that no verb waits for the imports of another."""
 
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
         """Return every verb, for the help page."""
         return list(VERBS)
 
     def get_command(self, ctx: typer.Context, cmd_name: str) -> Command | None:  # type: ignore[override]
-        """Return a verb; one that is unknown is looked for among all of them, so that the nearest can be suggested."""
+        """Return a verb; for an unknown name all verbs are loaded, so that the most similar one can be suggested."""
         for verb in (cmd_name,) if cmd_name in VERBS else VERBS:
             if verb not in self.commands:
                 self.commands[verb] = _load(verb)
@@ -53,7 +53,7 @@ class AllVerbs(Verbs):
 
 def _load(verb: str) -> Command:
     """Return the command, or the group of commands, that a verb's file holds."""
-    name = "import_" if verb == "import" else verb  # a word of Python's own
+    name = "import_" if verb == "import" else verb  # `import` is a keyword of Python
     module = import_module(f"manyheads.cli.{name}")
     if isinstance(several := getattr(module, "app", None), typer.Typer):
         return typer.main.get_group(with_help_pages(several, verb))
@@ -75,7 +75,7 @@ app = typer.Typer(
 
 
 def _print_version(asked: bool) -> None:
-    """Print the version and leave."""
+    """Print the version and exit."""
     if asked:
         typer.echo(f"manyheads {__version__}")
         raise typer.Exit

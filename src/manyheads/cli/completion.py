@@ -1,4 +1,4 @@
-"""What a shell may offer while a command is typed: imported when it is asked for, and without torch.
+"""Completions in a shell while a command is typed: imported only when needed, and without torch.
 
 `manyheads --install-completion` installs it.
 """
@@ -12,8 +12,8 @@ import typer
 
 from manyheads.errors import ManyheadsError
 
-CONFIGURATION = "config.json"  # what makes a folder a run, or a model of Hugging Face
-DEPTH = 2  # folders below the one that is typed
+CONFIGURATION = "config.json"  # a folder with this file is a run, or a model of Hugging Face
+DEPTH = 2  # levels of folders below the typed one
 DEVICES = ("auto", "cpu", "cuda", "mps")
 
 
@@ -30,7 +30,7 @@ def models(incomplete: str) -> list[tuple[str, str]]:
 
 
 def languages(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Offer the languages that the model named so far translates into."""
+    """Offer the target languages of the model typed so far."""
     from manyheads.config.tasks.translation import TranslationRecipe
     from manyheads.runs.folder import RunFolder
 
@@ -49,7 +49,7 @@ def corpora(incomplete: str) -> list[tuple[str, str]]:
 
 
 def metrics(incomplete: str) -> list[str]:
-    """Offer what outputs can be measured by."""
+    """Offer the metrics."""
     from typing import get_args
 
     from manyheads.config.values import Metric
@@ -77,7 +77,7 @@ def devices(incomplete: str) -> list[str]:
 
 
 def recipe_keys(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
-    """Offer the keys of the recipe named so far, of its task, each with what it does."""
+    """Offer the keys of the recipe typed so far, for its task, each with its description."""
     from manyheads.config.reading import load_recipe
     from manyheads.config.recipe import RecipeBase
     from manyheads.config.tasks.translation import TranslationRecipe

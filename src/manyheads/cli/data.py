@@ -32,7 +32,7 @@ WIDE = 200  # columns
 
 @app.command("list")
 def list_corpora(as_json: AsJson = False) -> None:
-    """Show the public corpora that the catalogue knows, with their size and licence."""
+    """List the public corpora of the catalogue, with their size and licence."""
     from manyheads.data.public.catalogue import CATALOGUE
 
     if as_json:
@@ -147,7 +147,7 @@ def check_corpus(
 
 
 def _clean_files(prefix: str, inputs: Iterable[str], *, force: bool) -> list[Path]:
-    """Return the files for the two sides; never one that is being read, and one that exists only with consent."""
+    """Return the files for the two sides; never one of the inputs, and an existing file only if the user agrees."""
     from manyheads.data.text.files import text_files
     from manyheads.errors import ManyheadsError
 
@@ -170,12 +170,12 @@ def _clean_files(prefix: str, inputs: Iterable[str], *, force: bool) -> list[Pat
 
 
 def is_terminal(stream: TextIO) -> bool:
-    """Whether a user sits at the other end."""
+    """Whether a stream is a terminal."""
     return stream.isatty()
 
 
 def _consents(path: Path) -> bool:
-    """Ask whether a file may be replaced, where there is someone to ask."""
+    """Ask whether a file may be replaced; without a terminal, the answer is no."""
     return is_terminal(sys.stdin) and typer.confirm(f"Replace {path}?", err=True)
 
 
@@ -244,7 +244,7 @@ def _show_dropped(cuts: Sequence[CorpusCut]) -> None:
 
 @contextmanager
 def _status() -> Iterator[Callable[[str], None]]:
-    """Show on a terminal what is being read; elsewhere stay quiet."""
+    """Show on a terminal which file is read; do nothing otherwise."""
     if not is_terminal(sys.stderr):
         yield lambda _: None
         return
@@ -256,7 +256,7 @@ def _status() -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def _progress_bar() -> Iterator[FileProgress | None]:
-    """Show each file's progress, speed and time left on a terminal; elsewhere stay quiet."""
+    """Show each file's progress, speed and remaining time on a terminal; do nothing otherwise."""
     if not is_terminal(sys.stderr):
         yield None
         return

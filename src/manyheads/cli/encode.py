@@ -27,7 +27,7 @@ FORMATS = (".npy", ".jsonl")
 
 
 class Pooling(StrEnum):
-    """What becomes of the vectors of a text's tokens."""
+    """How the vectors of a text's tokens are pooled."""
 
     none = "none"
     mean = "mean"
@@ -79,7 +79,7 @@ def encode(
 
 
 def _told(found: Iterable[Vectors]) -> Iterator[Vectors]:
-    """Pass results on; say at the end how many texts were cut off, and which was the first."""
+    """Yield the results; print at the end how many texts were truncated, and which was the first."""
     truncated, first = 0, 0
     for number, one in enumerate(found, start=1):
         if one.truncated:
@@ -91,7 +91,7 @@ def _told(found: Iterable[Vectors]) -> Iterator[Vectors]:
 
 
 def _write_lines(found: Iterable[Vectors], target: BinaryIO) -> None:
-    """Write each result as a line of JSON, as soon as it is there."""
+    """Write each result as a line of JSON, as soon as it is computed."""
     for one in found:
         whole = one.vectors.ndim == 1
         values = {"text": one.text, "vector": _rounded(one.vectors)} if whole else _each(one)
@@ -105,7 +105,7 @@ def _each(one: Vectors) -> dict[str, object]:
 
 
 def _rounded(vector: NDArray[np.float32]) -> list[float]:
-    """Return numbers with the digits that a float32 has, and no more."""
+    """Return numbers with the significant digits of a float32."""
     return [float(f"{number:.7g}") for number in vector.tolist()]
 
 

@@ -1,4 +1,4 @@
-"""Examples of every verb, which stand at the end of its help page. Every line fits into 76 columns."""
+"""Examples of every verb, for the end of its help page. Every line fits into 76 columns."""
 
 from __future__ import annotations
 

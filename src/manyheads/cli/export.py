@@ -13,7 +13,7 @@ from manyheads.errors import ManyheadsError
 
 
 class Format(StrEnum):
-    """Where a model can go."""
+    """The formats of an export."""
 
     HUGGINGFACE = "huggingface"
     CTRANSLATE2 = "ctranslate2"

@@ -28,7 +28,7 @@ def generate(
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 1,
     device: Device = "auto",
 ) -> None:
-    """Continue a text, and print it as it is written."""
+    """Continue a text, and print it token by token."""
     from manyheads.decoding.generator import Generator
     from manyheads.decoding.search.sampling import Sampling
 

@@ -38,7 +38,7 @@ class Verb(TyperCommand):
 
 
 class Verbs(TyperGroup):
-    """A group of verbs whose page has a sentence of each, and examples."""
+    """A group of verbs whose page has one sentence for each, and examples."""
 
     def format_commands(self, ctx: Context, formatter: Formatter) -> None:
         """Write each verb with the first sentence of its own page, whole."""
@@ -53,7 +53,7 @@ class Verbs(TyperGroup):
 
 def with_help_pages(app: typer.Typer, name: str) -> typer.Typer:
     """Give the verb `name`, or the group of that name and each verb in it, its help page."""
-    app.rich_markup_mode = None  # which would cut long names off, and swallow what is in brackets
+    app.rich_markup_mode = None  # Rich would truncate long names, and remove text in brackets
     app.info.cls, app.info.epilog = Verbs, EXAMPLES[name]
     for verb in app.registered_commands:
         verb.cls, verb.epilog = Verb, EXAMPLES[name if verb.name == name else f"{name} {verb.name}"]

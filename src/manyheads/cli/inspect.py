@@ -1,4 +1,4 @@
-"""`manyheads inspect`: pictures, pages and numbers of what goes on inside a run."""
+"""`manyheads inspect`: figures, pages and numbers of the internals of a run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class What(StrEnum):
-    """What there is to see."""
+    """The views."""
 
     attention = "attention"
     alignment = "alignment"
@@ -73,7 +73,7 @@ FORMATS: dict[What, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Asked:
-    """Everything the user asked for; `form` is the ending of the file that is wanted."""
+    """The parsed command line; `form` is the suffix of the output file."""
 
     run: Path | None
     texts: list[str]
@@ -90,7 +90,7 @@ class Asked:
     device: str
 
     def inspector(self) -> Inspector:
-        """Open the run for looking inside."""
+        """Open the run as an `Inspector`."""
         from manyheads.inspection.inspector import Inspector
 
         return Inspector(self.run, self.device)
@@ -110,13 +110,13 @@ class Asked:
         raise ManyheadsError(f"one text can be shown at a time, not {len(self.texts)}.", where="TEXT", cure=cure)
 
     def number(self, inspector: Inspector) -> int:
-        """Return which sentence of the text is wanted; say so where there are several and none was named."""
+        """Return the number of the requested sentence; if the text has several and none was given, print a note."""
         if self.sentence is None and len(inspector.sentences(self.text(), to=self.to)) > 1:
             typer.echo("This is the first sentence of the text; --sentence 2 shows the second.", err=True)
         return 1 if self.sentence is None else self.sentence
 
     def numbers(self, inspector: Inspector) -> list[list[int]]:
-        """Return the sentences of each text that are wanted; of a text without any, the first, which is refused."""
+        """Return the requested sentences of each text; for a text without sentences 1, which raises an error later."""
         if self.sentence is not None:
             return [[self.sentence] for _ in self.texts]
         return [list(range(1, 1 + max(1, len(inspector.sentences(text, to=self.to))))) for text in self.texts]
@@ -190,7 +190,7 @@ def inspect(
 
 
 def _run_and_texts(model: Path | None, arguments: list[str]) -> tuple[Path | None, list[str]]:
-    """Tell the run from the texts: it is named by --model, or else by a first argument that is a run."""
+    """Separate the run from the texts: it is the value of --model, or else a first argument that is a run."""
     if model is None and arguments and _is_run(arguments[0]):
         return find_run(arguments[0]), arguments[1:]
     return model, arguments
@@ -203,7 +203,7 @@ def _is_run(argument: str) -> bool:
 
 
 def _form(show: What, out: Path | None, as_json: bool) -> str:
-    """Return the ending that says what to make; refuse one that this cannot become."""
+    """Return the suffix of the output; raise an error if the view cannot be written in that format."""
     possible = FORMATS[show]
     if out is None:
         form = ".json" if as_json else ".txt"
@@ -217,12 +217,12 @@ def _form(show: What, out: Path | None, as_json: bool) -> str:
 
 
 def _list(endings: tuple[str, ...]) -> str:
-    """Return endings as a list to read."""
+    """Return suffixes as a readable list."""
     return " or ".join([", ".join(endings[:-1]), endings[-1]]) if len(endings) > 1 else endings[0]
 
 
 def _write(content: Content, out: Path | None, form: str) -> None:
-    """Write what was made to its file, or print it."""
+    """Write the result to its file, or print it."""
     if form in PICTURE:
         from manyheads.inspection.figures.canvas import save
 
@@ -350,7 +350,7 @@ def _smoothing(asked: Asked) -> Figure:
 
 
 def _curves(asked: Asked) -> Figure:
-    """Make the training curves of a run, and of those beside it."""
+    """Make the training curves of a run, and of the runs to compare it with."""
     from manyheads.inspection.figures.curves import curves_figure
     from manyheads.runs.folder import RunFolder
 

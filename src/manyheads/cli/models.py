@@ -1,4 +1,4 @@
-"""`manyheads models`: what comes with the package."""
+"""`manyheads models`: the models that come with the package."""
 
 from __future__ import annotations
 

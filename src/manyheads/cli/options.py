@@ -24,7 +24,7 @@ Changes = Annotated[
 Model = Annotated[
     Path | None,
     typer.Option(
-        help="A run folder, or a name that 'manyheads models' shows; by default its first.",
+        help="A run folder, or a name that 'manyheads models' lists; by default the first.",
         autocompletion=completion.models,
     ),
 ]
@@ -44,7 +44,7 @@ LengthPenalty = Annotated[
 Engine = Annotated[
     str,
     typer.Option(
-        help="What computes: auto, torch or ctranslate2. auto takes ctranslate2 wherever it can.",
+        help="The engine: auto, torch or ctranslate2. auto chooses ctranslate2 if possible.",
         autocompletion=completion.engines,
     ),
 ]
@@ -70,7 +70,7 @@ From = Annotated[
     ),
 ]
 BatchSentences = Annotated[
-    int | None, typer.Option("--batch", help="Sentences translated at once; by default as many as suits the engine.")
+    int | None, typer.Option("--batch", help="Sentences translated at once; by default the engine chooses.")
 ]
 PairsFormat = Annotated[
     str | None, typer.Option("--format", help="Format of --pairs: auto (by its name), tsv or jsonl.")
@@ -82,7 +82,7 @@ TargetFile = Annotated[Path, typer.Option("--target", help="Target text, line by
 
 
 def length_penalty_options(text: str | None) -> dict[str, float | str | None]:
-    """Return the translation options for what --length-penalty says: α, a form, or both."""
+    """Return the translation options for the value of --length-penalty: α, a form, or both."""
     form, colon, number = (text or "").rpartition(":")
     if not colon and number in ("paper", "power"):
         form, number = number, ""
@@ -92,6 +92,8 @@ def length_penalty_options(text: str | None) -> dict[str, float | str | None]:
         alpha = math.nan
     if form not in ("", "paper", "power") or (alpha is not None and not math.isfinite(alpha)):
         raise ManyheadsError(
-            f"'{text}' is no length penalty.", where="--length-penalty", cure="Write 0.6, paper, paper:0.6 or power:1."
+            f"'{text}' is not a length penalty.",
+            where="--length-penalty",
+            cure="Write 0.6, paper, paper:0.6 or power:1.",
         )
     return {"length_penalty": alpha, "penalty_form": form or None}

@@ -1,4 +1,4 @@
-"""Files that a user names for output: never in the place of an input, and of anything else only if that is wanted."""
+"""Output files named by a user: never one of the inputs, and an existing file only with the user's consent."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an output 
 
 
 def output_file(path: Path | None, *, inputs: Iterable[Path | str | None] = (), overwrite: bool) -> None:
-    """Refuse a file that cannot or should not be written; call it before the work whose result is to be written.
+    """Raise an error if a file cannot or should not be written; call this before the work whose result it holds.
 
-    `inputs` are what the same command reads: files, folders of files, and paths that begin with `data:`.
+    `inputs` are the inputs of the same command: files, folders of files, and paths that begin with `data:`.
     """
     if path is None:
         return
@@ -32,12 +32,12 @@ def output_file(path: Path | None, *, inputs: Iterable[Path | str | None] = (), 
         raise ManyheadsError(
             "this file is one of the inputs and would be overwritten.", where=str(path), cure="Choose another name."
         )
-    if path.stat().st_size and not overwrite:  # nothing is lost of an empty file
+    if path.stat().st_size and not overwrite:  # an empty file can be replaced
         _ask(path)
 
 
 def _reads(given: Path | str, path: Path) -> bool:
-    """Whether an input is this file or a folder with it, by whatever name or link."""
+    """Whether an input is this file or a folder that contains it, under any name or link."""
     from manyheads.data.text.files import resolve
 
     place = resolve(str(given))
@@ -46,7 +46,7 @@ def _reads(given: Path | str, path: Path) -> bool:
 
 
 def _ask(path: Path) -> None:
-    """Ask whether to overwrite a file; where there is no terminal to ask, refuse."""
+    """Ask whether to overwrite a file; without a terminal, raise an error."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise ManyheadsError(
             "this file exists already.", where=str(path), cure="Choose another name, or add --overwrite."

@@ -1,4 +1,4 @@
-"""`manyheads score`: how probable a model finds given pairs."""
+"""`manyheads score`: the log-probability of given targets."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ COMPLETED = {"engine": completion.engines, "precision": completion.precisions, "
 
 
 def serve(**given: Any) -> None:  # noqa: ANN401
-    """Serve runs over HTTP with LibreTranslate's API, and a page that shows what every head looks at."""
+    """Serve runs over HTTP with LibreTranslate's API, and a page that shows the attention of every head."""
     runs = given.pop("runs") or [None]
     options = build_options(given)
     if absent := [name for name in NEEDED if find_spec(name) is None]:
@@ -45,7 +45,7 @@ def _parameters() -> list[inspect.Parameter]:
     """Return the command's parameters: the runs, and every option of the server's table."""
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter("runs", keyword, default=None, annotation=Runs)]
-    types = get_type_hints(ServerOptions)  # without what pydantic knows of them beside
+    types = get_type_hints(ServerOptions)  # without pydantic's metadata
     for name, field in ServerOptions.model_fields.items():
         option = typer.Option(help=field.description, envvar=variable(name), autocompletion=COMPLETED.get(name))
         kind: Any = Annotated[types[name], option]
@@ -53,6 +53,6 @@ def _parameters() -> list[inspect.Parameter]:
     return parameters
 
 
-# Typer reads a command's options from its signature; this one is written from the table, so that there is only one.
+# Typer reads a command's options from its signature. It is made from the table, so that options are defined once.
 serve.__signature__ = inspect.Signature(_parameters())  # type: ignore[attr-defined]
 serve.__annotations__ = {one.name: one.annotation for one in _parameters()}

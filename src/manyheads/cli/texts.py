@@ -1,8 +1,7 @@
-"""The texts that a verb is given, by one rule for all verbs.
+"""The texts given to a verb, by one rule for all verbs.
 
 An argument that is the name of an existing file is read as that file, one text per line, which is noted on standard
-error. `-` is standard input, as no argument at all is. Everything else is a text. `--text` takes every argument as a
-text.
+error. `-`, or no argument, is standard input. Everything else is a text. With `--text`, every argument is a text.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ import typer
 
 from manyheads.errors import ManyheadsError
 
-FIRST_BLOCK, LARGEST_BLOCK = 1 << 16, 1 << 18  # bytes of standard input: a thousand lines are answered soon, then more
-FILE_LINES = 4096  # lines of a file that are handed on together
+FIRST_BLOCK, LARGEST_BLOCK = 1 << 16, 1 << 18  # bytes of standard input: small at first, for a fast first result
+FILE_LINES = 4096  # lines of a file that are returned together
 
 STANDARD_INPUT = "standard input"
-LIKE_A_FILE = re.compile(r"data:\S+|\S+\.(txt|tsv|jsonl|gz)")  # one word that was hardly meant as a text
+LIKE_A_FILE = re.compile(r"data:\S+|\S+\.(txt|tsv|jsonl|gz)")  # one word that is probably not meant as a text
 
 RULE = "Texts, or files with one text per line (also .gz); - or nothing: standard input."
 Texts = Annotated[list[str] | None, typer.Argument(metavar="TEXT|FILE|-", help=RULE, show_default=False)]
@@ -43,7 +42,7 @@ AsText = Annotated[
 
 @dataclass(frozen=True)
 class Source:
-    """Texts from one place: what it is called in messages, whether it is a file, and the texts, many at a time."""
+    """Texts of one origin: its name in messages, whether it is a file, and the texts, many at a time."""
 
     name: str
     chunks: Iterable[list[str]]
@@ -51,19 +50,19 @@ class Source:
 
 
 def sources_of(arguments: Sequence[str] | None, *, as_text: bool) -> list[Source]:
-    """Return where the texts come from; nothing is read yet, but what cannot be read is refused."""
+    """Return the sources of the texts; nothing is read yet, but a missing file raises an error."""
     if not arguments:
         return [Source(STANDARD_INPUT, line_chunks())]
-    found: list[Source] = []
-    for kind, group in groupby(arguments, key=lambda one: "text" if as_text else _kind(one)):
+    sources: list[Source] = []
+    for kind, group in groupby(arguments, key=lambda argument: "text" if as_text else _kind(argument)):
         given = list(group)
         if kind == "text":
-            found.append(Source("text", [given]))
+            sources.append(Source("text", [given]))
         elif kind == "input":
-            found.append(Source(STANDARD_INPUT, line_chunks()))
+            sources.append(Source(STANDARD_INPUT, line_chunks()))
         else:
-            found += [_file(name) for name in given]
-    return found
+            sources += [_file(name) for name in given]
+    return sources
 
 
 def text_chunks(sources: Iterable[Source]) -> Iterator[list[str]]:
@@ -90,7 +89,7 @@ def pairs_of(sources: Iterable[Source]) -> Iterator[tuple[str, str]]:
 
 
 def line_chunks() -> Iterator[list[str]]:
-    """Yield the lines of standard input that are there by now, many of a file, one from a keyboard, until it ends."""
+    """Yield the lines of standard input that are available: many of a file, one from a keyboard, until it ends."""
     stream = cast(BufferedReader, sys.stdin.buffer)
     rest, number, size = b"", 0, FIRST_BLOCK
     while block := stream.read1(size):
@@ -112,7 +111,7 @@ def _decoded(line: bytes, number: int) -> str:
 
 
 def existing(argument: str) -> Path | None:
-    """Return the file or folder that an argument is the name of, if there is one; `.`, `..` and `/` count as texts."""
+    """Return the file or folder that an argument names, if it exists; `.`, `..` and `/` are texts."""
     if not argument.strip("./"):
         return None
     from manyheads.data.text.files import resolve
@@ -120,12 +119,12 @@ def existing(argument: str) -> Path | None:
     try:
         place = resolve(argument)
         return place if place.exists() else None
-    except (OSError, RuntimeError, ValueError):  # a text that no file can have as its name
+    except (OSError, RuntimeError, ValueError):  # a text that cannot be the name of a file
         return None
 
 
 def _kind(argument: str) -> str:
-    """Return what an argument is: 'text', 'file' or 'input'; refuse one that may be a mistake."""
+    """Return what an argument is: 'text', 'file' or 'input'; raise an error if it may be a mistake."""
     if argument == "-":
         return "input"
     place = existing(argument)
@@ -143,7 +142,7 @@ def _kind(argument: str) -> str:
 
 
 def _file(name: str) -> Source:
-    """Return the texts of a file, or of the files of a folder, and say that it is read."""
+    """Return the texts of a file, or of the files of a folder, and note on standard error that it is read."""
     print(f"Reading {name}, one text per line. (With --text, the name itself is the text.)", file=sys.stderr)
     return Source(name, _file_chunks(name), is_file=True)
 

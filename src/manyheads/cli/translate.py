@@ -50,14 +50,18 @@ def translate(
     model: Model = None,
     beam: Beam = None,
     length_penalty: LengthPenalty = None,
-    n_best: Annotated[int | None, typer.Option(help="Print so many candidates for each text.")] = None,
+    n_best: Annotated[int | None, typer.Option(help="Number of candidates to print for each text.")] = None,
     prefix: Annotated[str | None, typer.Option(help="Text that every output must begin with.")] = None,
-    no_repeat_ngram: Annotated[int | None, typer.Option(help="Forbid repeating any run of so many tokens.")] = None,
-    extra_length: Annotated[int | None, typer.Option(help="Tokens an output may have beyond its source's.")] = None,
+    no_repeat_ngram: Annotated[
+        int | None, typer.Option(help="Forbid repeating any n-gram of this many tokens.")
+    ] = None,
+    extra_length: Annotated[int | None, typer.Option(help="Tokens by which an output may exceed its source.")] = None,
     split_above: SplitAbove = None,
     sample: Annotated[bool, typer.Option("--sample", help="Draw outputs at random instead of searching.")] = False,
-    temperature: Annotated[float | None, typer.Option(help="Below 1 draws safer, above 1 wilder.")] = None,
-    top_k: Annotated[int | None, typer.Option(help="Draw only from the so many most probable tokens.")] = None,
+    temperature: Annotated[
+        float | None, typer.Option(help="Below 1 sharpens the distribution, above 1 flattens it.")
+    ] = None,
+    top_k: Annotated[int | None, typer.Option(help="Draw only from this many most probable tokens.")] = None,
     top_p: Annotated[
         float | None, typer.Option(help="Draw only from the most probable tokens of this total mass.")
     ] = None,
@@ -112,7 +116,7 @@ def _pharaoh(translator: Translator, translation: Translation) -> str:
 
 
 def _aligned(translator: Translator, sentence: Translation) -> Alignment:
-    """Return how the best output for a sentence is aligned; what has no letters is what it was, word by word."""
+    """Return the alignment of the best output for a sentence; text without letters is aligned word by word."""
     import numpy as np
 
     from manyheads.data.tokens.tokenizers import SPACE
