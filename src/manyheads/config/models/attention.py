@@ -25,9 +25,11 @@ class WindowSettings(Settings):
     has_scores: ClassVar[bool] = True
 
     kind: Literal["window"] = Field("window", description="Attention to the neighbours of a position.")
-    window: Positive = Field(128, description="Number of keys seen on each side.")
-    dilation: Positive = Field(1, description="Step between keys that are seen.")
-    global_tokens: Natural = Field(0, description="Number of first tokens that see all tokens and are seen by all.")
+    window: Positive = Field(128, description="Number of keys attended to on each side.")
+    dilation: Positive = Field(1, description="Step between keys that are attended to.")
+    global_tokens: Natural = Field(
+        0, description="Number of first tokens that attend to all tokens and to which all attend."
+    )
 
 
 class BigBirdSettings(Settings):
@@ -37,8 +39,10 @@ class BigBirdSettings(Settings):
 
     kind: Literal["bigbird"] = Field("bigbird", description="Neighbouring, random and global blocks (BigBird).")
     block: Positive = Field(64, description="Positions of a block.")
-    global_blocks: Positive = Field(1, description="Number of first blocks that see all blocks and are seen by all.")
-    random_blocks: Natural = Field(3, description="Number of random blocks that each block sees.")
+    global_blocks: Positive = Field(
+        1, description="Number of first blocks that attend to all blocks and to which all attend."
+    )
+    random_blocks: Natural = Field(3, description="Number of random blocks that each block attends to.")
 
 
 class PerformerSettings(Settings):

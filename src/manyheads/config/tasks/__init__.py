@@ -29,7 +29,7 @@ ModelConfig = TranslationConfig | LanguageModelConfig | ReadingConfig
 
 
 def config_class(values: Mapping[str, Any]) -> type[ModelConfig]:
-    """Return the class of what a `config.json` holds, by its task. Version 0.1.0 wrote no task for translation."""
+    """Return the class of a `config.json`, by its task. Version 0.1.0 wrote no task for translation."""
     task, model = values.get("task"), values.get("model")
     if task is None:  # an imported encoder has none
         kind = values.get("kind") or (model.get("kind") if isinstance(model, Mapping) else None)

@@ -137,7 +137,7 @@ class PairFiles(Corpus):
                     kept += 1
                     yield count, pair
         if kept == 0:
-            reason = "this file is empty" if count == 0 else f"none of the {count:,} lines has what `keep` asks for"
+            reason = "this file is empty" if count == 0 else f"none of the {count:,} lines matches `keep`"
             raise ManyheadsError(f"{reason}: there is nothing to learn from.", where=str(self.files[0]))
 
     def _is_json(self, file: Path) -> bool:

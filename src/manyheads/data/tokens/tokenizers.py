@@ -27,7 +27,7 @@ from manyheads.errors import ManyheadsError
 PAD, UNKNOWN, START, END = 0, 1, 2, 3
 SPACE = "▁"  # SentencePiece's sign for the space before a word
 BEYOND = "<beyond>"  # in imported models: later pieces help to segment a text, but are not in the model's vocabulary
-DEFAULT_VOCABULARY = 8000  # fewer if a small corpus does not allow so many
+DEFAULT_VOCABULARY = 8000  # fewer for a corpus that is too small for it
 TRAINING_PAIRS = 1_000_000  # more would hardly change a tokenizer, and take memory
 
 MODEL_TYPES = {"bpe": "bpe", "unigram": "unigram", "characters": "char", "symbols": "word"}

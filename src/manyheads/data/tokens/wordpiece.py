@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Text = str | tuple[str, str]
 Ids = NDArray[np.int64]
 
-FILE, VOCABULARY, HABITS = "tokenizer.json", "vocab.txt", "tokenizer_config.json"
+FILE, VOCABULARY, SETTINGS = "tokenizer.json", "vocab.txt", "tokenizer_config.json"
 PAD, UNKNOWN, FIRST, SEPARATOR, MASK = SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 PREFIX = "##"  # of a piece that does not begin a word
 
@@ -45,7 +45,7 @@ class Rectangles(NamedTuple):
 class Row:
     """One text or pair as tokens, special ones included.
 
-    `spans` says from where to where each token stands in its text, and `truncated` whether something was cut off.
+    `spans` is the start and end of each token in its text, and `truncated` whether the text was cut off.
     """
 
     ids: list[int]
@@ -132,19 +132,19 @@ def _row(encoding: tokenizers.Encoding) -> Row:
 
 def _from_vocabulary(folder: Path) -> tokenizers.Tokenizer:
     """Return BERT's own tokenizer for a list of pieces, with the settings of the folder."""
-    return _assembled(_vocabulary(folder / VOCABULARY), _habits(folder / HABITS))
+    return _assembled(_vocabulary(folder / VOCABULARY), _settings(folder / SETTINGS))
 
 
-def _assembled(vocabulary: dict[str, int], habits: Mapping[str, Any]) -> tokenizers.Tokenizer:
+def _assembled(vocabulary: dict[str, int], settings: Mapping[str, Any]) -> tokenizers.Tokenizer:
     """Return BERT's own tokenizer for numbered pieces."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token=UNKNOWN, continuing_subword_prefix=PREFIX))
     tokenizer.normalizer = normalizers.BertNormalizer(
         clean_text=True,
-        handle_chinese_chars=habits.get("tokenize_chinese_chars", True),
-        strip_accents=habits.get("strip_accents"),
-        lowercase=habits.get("do_lower_case", True),
+        handle_chinese_chars=settings.get("tokenize_chinese_chars", True),
+        strip_accents=settings.get("strip_accents"),
+        lowercase=settings.get("do_lower_case", True),
     )
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.post_processor = processors.BertProcessing((SEPARATOR, vocabulary[SEPARATOR]), (FIRST, vocabulary[FIRST]))
@@ -189,7 +189,7 @@ def _check_special(numbers: Mapping[str, int | None], *, where: str) -> dict[str
     return found
 
 
-def _habits(path: Path) -> dict[str, Any]:
+def _settings(path: Path) -> dict[str, Any]:
     """Return the content of a tokenizer_config.json; empty if there is none."""
     if not path.exists():
         return {}

@@ -66,9 +66,9 @@ def choose_precision(settings: TrainingSettings, device: torch.device) -> Precis
     compiled = _compiles(settings, device)
     if settings.precision == "bfloat16":
         _check_bfloat16(device)
-        return Precision(device, torch.bfloat16, False, compiled, "the recipe asks for it")
+        return Precision(device, torch.bfloat16, False, compiled, "set in the recipe")
     if settings.precision == "float32":
-        return Precision(device, torch.float32, False, compiled, "the recipe asks for it")
+        return Precision(device, torch.float32, False, compiled, "set in the recipe")
     if device.type == "cuda":
         if torch.cuda.is_bf16_supported(including_emulation=False):
             why = "it is fastest for matrix products, and weights stay float32"
