@@ -66,35 +66,35 @@ def encode(
 
     encoder = Encoder.from_folder(model, device=device)
     texts = pairs_of(sources) if pairs else lines_of(sources)
-    found = _told(encoder.stream(texts, pool=pool.value, batch=batch, longest=longest))
+    results = _reporting(encoder.stream(texts, pool=pool.value, batch=batch, longest=longest))
     if out is None:
-        _write_lines(found, sys.stdout.buffer)
+        _write_lines(results, sys.stdout.buffer)
     elif out.suffix == ".jsonl":
         from manyheads.runs.atomic import new_file
 
         with new_file(out) as target:
-            _write_lines(found, target)
+            _write_lines(results, target)
     else:
-        _write_array([one.vectors for one in found], out)
+        _write_array([result.vectors for result in results], out)
 
 
-def _told(found: Iterable[Vectors]) -> Iterator[Vectors]:
+def _reporting(results: Iterable[Vectors]) -> Iterator[Vectors]:
     """Yield the results; print at the end how many texts were truncated, and which was the first."""
     truncated, first = 0, 0
-    for number, one in enumerate(found, start=1):
-        if one.truncated:
+    for number, result in enumerate(results, start=1):
+        if result.truncated:
             truncated, first = truncated + 1, first or number
-        yield one
+        yield result
     if truncated:
         some = f"{truncated:,} texts were" if truncated > 1 else "1 text was"
         typer.echo(f"{some} too long and cut off (the first at line {first:,}).", err=True)
 
 
-def _write_lines(found: Iterable[Vectors], target: BinaryIO) -> None:
+def _write_lines(results: Iterable[Vectors], target: BinaryIO) -> None:
     """Write each result as a line of JSON, as soon as it is computed."""
-    for one in found:
-        whole = one.vectors.ndim == 1
-        values = {"text": one.text, "vector": _rounded(one.vectors)} if whole else _each(one)
+    for result in results:
+        whole = result.vectors.ndim == 1
+        values = {"text": result.text, "vector": _rounded(result.vectors)} if whole else _each(result)
         target.write((json.dumps(values, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace"))
     target.flush()
 

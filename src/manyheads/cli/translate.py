@@ -79,7 +79,7 @@ def translate(
 
     sources = sources_of(text, as_text=as_text)
     translator = Translator(model, engine=engine, device=device, precision=precision)
-    found = translator.stream_chunks(
+    translations = translator.stream_chunks(
         text_chunks(sources),
         to=to,
         source=source_language,
@@ -100,7 +100,7 @@ def translate(
         seed=seed,
         batch_sentences=batch,
     )
-    for number, one in enumerate(found, start=1):
+    for number, one in enumerate(translations, start=1):
         aligned = _pharaoh(translator, one) if alignments else None
         sys.stdout.write(_json_line(one, aligned) if as_json else _plain_lines(one, aligned, many=n_best is not None))
         sys.stdout.flush()

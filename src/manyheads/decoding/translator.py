@@ -170,10 +170,10 @@ class Translator:
             [Source(text, ids, tag) for text, ids in zip(split.sentences, rows, strict=True)]
             for (split, rows), tag in zip(read, map(self._tag, targets), strict=True)
         ]
-        found = self._search_parts(parts, options)
+        translated = self._search_parts(parts, options)
         return [
             _joined(text, each, split, target)
-            for text, each, (split, _), target in zip(texts, found, read, targets, strict=True)
+            for text, each, (split, _), target in zip(texts, translated, read, targets, strict=True)
         ]
 
     def _search_parts(self, parts: list[list[Source]], options: TranslationOptions) -> list[list[Translation]]:
@@ -262,20 +262,20 @@ def _joined(text: str, found: list[Translation], split: SplitText, target: str |
     """Put the outputs for the parts of a text together, as they stand in the text."""
     if split.sentences == [text]:
         return found[0]
-    if not any(one.candidates for one in found):
+    if not any(translation.candidates for translation in found):
         return Translation(text, [])
     whole = [
         Candidate(
-            split.fill([one.text for one in parts], target),
-            sum(one.score for one in parts),
-            sum(one.log_probability for one in parts),
-            [token for one in parts for token in one.tokens],
+            split.fill([candidate.text for candidate in parts], target),
+            sum(candidate.score for candidate in parts),
+            sum(candidate.log_probability for candidate in parts),
+            [token for candidate in parts for token in candidate.tokens],
             parts[0].attention if len(parts) == 1 else None,
         )
         for parts in combined(found)
     ]
     where = f"in one of {len(found)} parts, " if len(found) > 1 else ""
-    warnings = dict.fromkeys(where + one.warning for one in found if one.warning)
+    warnings = dict.fromkeys(where + translation.warning for translation in found if translation.warning)
     return Translation(text, whole, "; ".join(warnings) or None, tuple(found))
 
 
