@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from manyheads.attention.masks import Mask as Mask
     from manyheads.attention.multi_head import MultiHeadAttention as MultiHeadAttention
     from manyheads.attention.recording import record_attention as record_attention
+    from manyheads.decoding.generator import Generator as Generator
     from manyheads.decoding.translator import Translator as Translator
     from manyheads.encoding.encoder import Encoder as Encoder
     from manyheads.errors import ManyheadsError as ManyheadsError
@@ -55,6 +56,7 @@ _PLACES = {
     "Description": "manyheads.training.describe",
     "Encoder": "manyheads.encoding.encoder",
     "Evaluation": "manyheads.evaluation.result",
+    "Generator": "manyheads.decoding.generator",
     "Inspector": "manyheads.inspection.inspector",
     "ManyheadsError": "manyheads.errors",
     "Mask": "manyheads.attention.masks",

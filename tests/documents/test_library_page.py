@@ -26,7 +26,7 @@ SHORT = [
 
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder as the page's reader has it: recipes, two text files, some input, and an encoder."""
+    """A folder as the page's reader has it: recipes, two text files, some input, an encoder and a language model."""
     folder = tmp_path_factory.mktemp("desk")
     (folder / "recipes").symlink_to(ROOT / "recipes")
     pairs = list(task("dates").pairs("train", count=400))
@@ -34,6 +34,14 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "train.de").write_text("".join(f"{pair.target}\n" for pair in pairs), encoding="utf-8")
     (folder / "input.txt").write_text("a b\n\nc\n", encoding="utf-8")
     import_bert(tiny_folder(folder / "theirs"), folder / "runs" / "minilm")
+    (folder / "text.txt").write_text("".join(f"ROMEO: {pair.source}\n" for pair in pairs), encoding="utf-8")
+    model = "model={width: 32, layers: 1, feed_forward: 32, heads: 4}"
+    text = [f"data.train={folder / 'text.txt'}", "tokenizer.kind=characters", "tokenizer.vocabulary=null"]
+    manyheads.train(
+        ROOT / "recipes" / "shakespeare.yaml",
+        out=folder / "runs" / "shakespeare",
+        changes=[*text, model, "training={steps: 5, batch_tokens: 512}"],
+    )
     return folder
 
 
@@ -73,6 +81,7 @@ def test_the_values_are_those_that_it_shows(scope: dict[str, object], desk: Path
         eval(mistake[1], scope)
     assert str(caught.value) == mistake[2]
     assert scope["encoder"].encode(["A dog.", "A small dog."]).last_hidden_state.shape[0] == 2
+    assert len(scope["generator"].generate("ROMEO:", tokens=5, temperature=0)) == 5
     assert scope["inspector"].everything("a b c").attention["cross"].ndim == 4
 
 

@@ -30,11 +30,10 @@ def generate(
 ) -> None:
     """Continue a text, and print it token by token."""
     from manyheads.decoding.generator import Generator
-    from manyheads.decoding.search.sampling import Sampling
 
-    sampling = Sampling(temperature, top_k, top_p, seed)
+    generator = Generator(model, device=device)
     sys.stdout.write(prompt)
-    for piece in Generator(model, device=device).stream(prompt, tokens=tokens, sampling=sampling):
+    for piece in generator.stream(prompt, tokens=tokens, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed):
         sys.stdout.write(piece)
         sys.stdout.flush()
     sys.stdout.write("\n")

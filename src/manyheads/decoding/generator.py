@@ -1,8 +1,7 @@
-"""Text out of a language model.
+"""Texts continued by a language model.
 
 generator = Generator("runs/shakespeare")
-for piece in generator.stream("ROMEO:", tokens=200, temperature=0.8):
-print(piece, end="")
+generator.generate("ROMEO:", tokens=200, temperature=0.8)
 """
 
 from __future__ import annotations
@@ -22,7 +21,15 @@ from manyheads.runs.loading import choose_device, load_model
 
 
 class Generator:
-    """Continues texts with the language model of a run."""
+    """Continues texts with the language model of a run.
+
+    Args:
+        run_folder: A run folder, or its path.
+        device: Where to compute: `auto`, `cpu`, `cuda` or `mps`.
+
+    Raises:
+        ManyheadsError: If there is no such run, or its model is no language model.
+    """
 
     def __init__(self, run_folder: PathLike[str] | str, *, device: str = "auto") -> None:
         run = RunFolder.open(run_folder)
@@ -45,16 +52,33 @@ class Generator:
         top_p: float = 1.0,
         seed: int = 1,
     ) -> str:
-        """Return the text that follows a prompt."""
-        sampling = Sampling(temperature, top_k, top_p, seed)
-        return "".join(self.stream(prompt, tokens=tokens, sampling=sampling))
+        """Return the text that follows a prompt; the arguments are those of `stream`."""
+        return "".join(self.stream(prompt, tokens=tokens, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed))
 
     @torch.inference_mode()
-    def stream(self, prompt: str = "", *, tokens: int = 200, sampling: Sampling | None = None) -> Iterator[str]:
-        """Yield the text that follows a prompt, token by token; a temperature of 0 takes the most probable one."""
+    def stream(
+        self,
+        prompt: str = "",
+        *,
+        tokens: int = 200,
+        temperature: float = 1.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        seed: int = 1,
+    ) -> Iterator[str]:
+        """Yield the text that follows a prompt, token by token.
+
+        Args:
+            prompt: The beginning of the text.
+            tokens: The number of tokens to generate.
+            temperature: Below 1 it sharpens the distribution; 0 takes the most probable token.
+            top_k: Draw from this many most probable tokens; 0 draws from all.
+            top_p: Draw from the most probable tokens whose probabilities sum to this.
+            seed: The seed of the draws.
+        """
         if tokens < 1:
             raise ManyheadsError("must be at least 1.", where="tokens")
-        choose = sampler(sampling or Sampling(), self.device)
+        choose = sampler(Sampling(temperature, top_k, top_p, seed), self.device)
         read = self.ids(prompt)
         state = self.model.start(1)
         for token in read[:-1]:
