@@ -13,6 +13,7 @@ import pytest
 
 import manyheads
 from manyheads import ManyheadsError
+from manyheads.errors import Notice
 from manyheads.runs.folder import RunFolder
 from manyheads.training import costs
 from manyheads.training.files import Files
@@ -47,9 +48,15 @@ def test_nothing_is_printed(sprint: Callable[..., Path], tmp_path: Path, capfd: 
     manyheads.evaluate(run, count=5)
     manyheads.validate(recipe)
     manyheads.describe(run)
-    manyheads.Translator(run).translate(["a b", ""])
+    with pytest.warns(Notice, match="Translating with PyTorch"):
+        manyheads.Translator(run).translate(["a b", ""], sample=True)
     manyheads.Inspector(run).everything("a b")
     assert capfd.readouterr() == ("", "")
+
+
+def test_the_command_shows_a_notice_as_a_line(run: RunFolder, command: Callable[..., Any]):
+    said = command("translate", "--model", run.path, "--sample", "a b").err
+    assert said.startswith("note: Translating with PyTorch: ") and said.count("\n") == 1
 
 
 def test_progress_is_what_the_command_shows(

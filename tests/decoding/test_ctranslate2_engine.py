@@ -16,6 +16,7 @@ from manyheads.config.corpora import CorpusSettings
 from manyheads.data.text.corpora import open_corpus
 from manyheads.decoding.engines.choice import AutoEngine
 from manyheads.decoding.engines.ctranslate2 import INITIAL_POSITIONS
+from manyheads.errors import Notice
 from run_folders import make_run, pairs
 
 pytest.importorskip("ctranslate2")
@@ -155,15 +156,21 @@ def test_start_and_padding_are_never_written(tmp_path: Path):
 # --- Which engine ----------------------------------------------------------------------------------------------------
 
 
-def test_auto_uses_ctranslate2_and_prints_why_it_falls_back(copy_run: Path, capsys: pytest.CaptureFixture[str]):
+def notices(recorded: pytest.WarningsRecorder) -> list[str]:
+    """Return the notices among recorded warnings."""
+    return [str(one.message) for one in recorded if issubclass(one.category, Notice)]
+
+
+def test_auto_uses_ctranslate2_and_warns_why_it_falls_back(copy_run: Path, recwarn: pytest.WarningsRecorder):
     translator = Translator(copy_run)
     assert isinstance(translator.engine, AutoEngine)
     assert translator.translate("a b") == "a b"
     assert "torch_engine" not in vars(translator.engine)  # a cached property: absent until PyTorch is used
-    assert capsys.readouterr().err == ""
+    assert not notices(recwarn)
     for _ in range(2):
         translator.translate("a b", sample=True)
-    assert capsys.readouterr().err.count("Translating with PyTorch: only PyTorch draws samples") == 1
+    (notice,) = notices(recwarn)
+    assert notice.startswith("Translating with PyTorch: only PyTorch draws samples")
     with pytest.raises(ManyheadsError, match="CTranslate2 cannot be used: only PyTorch draws"):
         Translator(copy_run, engine="ctranslate2").translate("a b", sample=True)
 
@@ -171,26 +178,24 @@ def test_auto_uses_ctranslate2_and_prints_why_it_falls_back(copy_run: Path, caps
 @pytest.mark.parametrize("precision", ["float32", "int8"])
 @pytest.mark.parametrize("kind", ["learned", "relative", "rotary"])
 def test_auto_uses_ctranslate2_for_other_positions_too(
-    kind: str, precision: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    kind: str, precision: str, tmp_path: Path, recwarn: pytest.WarningsRecorder
 ):
     run = make_run(tmp_path / "run", positions={"kind": kind})
     translator = Translator(run.path, precision=precision)
     translator.translate("12 May")
     assert "torch_engine" not in vars(translator.engine)  # a cached property: absent until PyTorch is used
-    assert capsys.readouterr().err == ""
+    assert not notices(recwarn)
 
 
-def test_a_beam_wider_than_the_vocabulary_is_for_torch(copy_run: Path, capsys: pytest.CaptureFixture[str]):
-    assert Translator(copy_run).translate("a b", beam=8) == "a b"
-    assert "a beam of 8 is too wide for a vocabulary of 12" in capsys.readouterr().err
+def test_a_beam_wider_than_the_vocabulary_is_for_torch(copy_run: Path):
+    with pytest.warns(Notice, match="a beam of 8 is too wide for a vocabulary of 12"):
+        assert Translator(copy_run).translate("a b", beam=8) == "a b"
 
 
-def test_without_ctranslate2_torch_translates(
-    copy_run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+def test_without_ctranslate2_torch_translates(copy_run: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("manyheads.decoding.engines.choice.find_spec", lambda _: None)
-    assert Translator(copy_run).translate("a b") == "a b"
-    assert "ctranslate2 is not installed" in capsys.readouterr().err
+    with pytest.warns(Notice, match="ctranslate2 is not installed"):
+        assert Translator(copy_run).translate("a b") == "a b"
     with pytest.raises(ManyheadsError, match="ctranslate2 is not installed"):
         Translator(copy_run, engine="ctranslate2")
 

@@ -38,7 +38,7 @@ def serve(**given: Any) -> None:  # noqa: ANN401
         )
     from manyheads.serving.server import serve_runs
 
-    serve_runs(runs, options)
+    serve_runs(runs, options, tell=lambda line: typer.echo(line, err=True))
 
 
 def _parameters() -> list[inspect.Parameter]:

@@ -1,11 +1,10 @@
-"""The application on a port: listens, prints its address, and finishes pending work when it is stopped."""
+"""The application on a port: listens, tells its address, and finishes pending work when it is stopped."""
 
 from __future__ import annotations
 
 import signal
 import socket
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import uvicorn
 
@@ -16,14 +15,14 @@ from manyheads.serving.logs import configure_logging
 from manyheads.serving.options import ServerOptions
 
 
-def serve_runs(runs: Sequence[str | None], options: ServerOptions) -> None:
-    """Serve runs until a signal is received."""
+def serve_runs(runs: Sequence[str | None], options: ServerOptions, tell: Callable[[str], None]) -> None:
+    """Serve runs until a signal is received; `tell` is called with a line on what is served and where."""
     directions = Directions([direction for run in runs for direction in Direction.from_argument(run)])
     server = make_server(directions, options)
     listening = listen(options.host, options.port)
     configure_logging()
     served = ", ".join(f"{direction.source} → {direction.target}" for direction in directions)
-    print(f"Serving {served} at {address(listening)} (Ctrl-C stops)", file=sys.stderr, flush=True)
+    tell(f"Serving {served} at {address(listening)} (Ctrl-C stops)")
     _stop_on_signals(server)
     with listening:
         server.run(sockets=[listening])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import warnings
 from collections.abc import Sequence
 from functools import cached_property
 from importlib.util import find_spec
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from manyheads.config.tasks.translation import TranslationConfig
 from manyheads.decoding.options import TranslationOptions
 from manyheads.decoding.search.hypothesis import Hypothesis
-from manyheads.errors import ManyheadsError, did_you_mean
+from manyheads.errors import ManyheadsError, Notice, did_you_mean
 from manyheads.runs.folder import RunFolder
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def open_engine(run: RunFolder, *, engine: str = "auto", device: str = "auto", p
 class AutoEngine:
     """Uses CTranslate2 where it supports a call, and PyTorch otherwise.
 
-    A fallback to PyTorch prints its reason once. With `strict`, it raises an error instead.
+    A fallback to PyTorch warns of its reason once. With `strict`, it raises an error instead.
     """
 
     def __init__(self, run: RunFolder, *, device: str, precision: Precision, strict: bool) -> None:
@@ -61,7 +61,7 @@ class AutoEngine:
         self._device = device
         self._precision = precision
         self._strict = strict
-        self._printed_reasons: set[str] = set()
+        self._noted_reasons: set[str] = set()
         if (reason := self._unsupported_reason(None)) is None:
             _ = self.ctranslate2_engine  # load it now, so that a damaged run fails here and not at the first text
         else:
@@ -96,12 +96,12 @@ class AutoEngine:
         return self.ctranslate2_engine if reason is None else self._fall_back(reason)
 
     def _fall_back(self, reason: str) -> Engine:
-        """Return the PyTorch engine and print the reason once; with `strict`, raise an error."""
+        """Return the PyTorch engine and warn of the reason once; with `strict`, raise an error."""
         if self._strict:
             raise ManyheadsError(f"CTranslate2 cannot be used: {reason}.", where="--engine", cure="Use --engine auto.")
-        if reason not in self._printed_reasons:
-            self._printed_reasons.add(reason)
-            print(f"Translating with PyTorch: {reason}.", file=sys.stderr)
+        if reason not in self._noted_reasons:
+            self._noted_reasons.add(reason)
+            warnings.warn(f"Translating with PyTorch: {reason}.", Notice, stacklevel=2)
         return self.torch_engine
 
     def _unsupported_reason(self, options: TranslationOptions | None) -> str | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import unicodedata
+import warnings
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import lru_cache
+
+from manyheads.errors import Notice
 
 DEFAULT = "DejaVu Sans"  # part of matplotlib: Latin with all accents, Greek, Cyrillic, Arabic, and more
 PREFERRED = ("Noto Sans", "Source Han Sans", "WenQuanYi", "Droid Sans Fallback", "SimHei", "PingFang", "Arial Unicode")
@@ -17,7 +19,7 @@ EMPTY = "Last Resort"  # part of matplotlib: it has a box for every character
 
 
 def font_families(texts: Iterable[str]) -> list[str]:
-    """Return the names of fonts that together have every character of the texts; print a note on missing ones."""
+    """Return the names of fonts that together have every character of the texts; warn of missing ones."""
     missing = {ord(character) for text in texts for character in text if character.isprintable()}
     missing -= characters_of(_path_of(DEFAULT))
     families = [DEFAULT, *_remove_covered(missing)]
@@ -43,15 +45,16 @@ def _remove_covered(missing: set[int]) -> list[str]:
 
 @lru_cache
 def note_missing(characters: str) -> None:
-    """Print, once per process, which characters cannot be drawn, and which package has a font for them."""
+    """Warn, once per process, which characters cannot be drawn, and which package has a font for them."""
     some = characters if len(characters) <= 12 else f"{characters[:12]}…"
     names = [unicodedata.name(character, "") for character in characters]
     east_asian = sum(name.startswith(EAST_ASIAN) for name in names)
     packages = [*(["fonts-noto-cjk"] if east_asian else []), *(["fonts-noto"] if east_asian < len(names) else [])]
-    print(
+    warnings.warn(
         f"No installed font has {some}: these appear as boxes. On Debian and Ubuntu, 'apt-get install "
         f"{' '.join(packages)}' brings one; elsewhere, install Noto Sans{' CJK' if east_asian else ''}.",
-        file=sys.stderr,
+        Notice,
+        stacklevel=2,
     )
 
 
