@@ -2,17 +2,20 @@
 
 import json
 import math
+import re
 import resource
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from rich.console import Console
 
 from helpers import prepared
 from manyheads.config.reading import load_recipe
@@ -497,6 +500,12 @@ def test_a_log_has_a_line_long_before_the_first_validation(
 def test_a_validation_is_news_enough(make: Make, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     lines = first_news(make, capsys, {"training.log_every": 100}, math.inf, monkeypatch)
     assert [line.split(" · ")[0] for line in lines] == ["step 6 of 12", "step 12 of 12"]
+
+
+def test_a_terminal_shows_a_bar(make: Make):
+    shown = StringIO()
+    make(reporter=Reporter(Console(file=shown, force_terminal=True, width=200, no_color=True))).train()
+    assert re.search(r"training .* 12/12 rate .* training loss .* left", shown.getvalue())
 
 
 def test_progress_does_not_import_ipython():
