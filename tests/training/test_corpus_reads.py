@@ -82,7 +82,7 @@ def test_training_reads_a_corpus_four_times_at_the_start_and_once_at_a_resume(
     opened.clear()
     command("train", recipe, "--out", tmp_path / "run").succeeds("training pairs")
     assert reads(opened, tmp_path / "corpus") <= set(range(1, AT_THE_START + 1))
-    command("train", recipe, "--out", tmp_path / "run", "--set", "training.steps=6").succeeds("Going on from step 3")
+    command("train", recipe, "--out", tmp_path / "run", "--set", "training.steps=6").succeeds("Continuing from step 3")
     assert reads(opened, tmp_path / "corpus") == {AT_A_RESUME}
 
 
