@@ -78,6 +78,7 @@ def _recorder(recording: Recording, name: str, outer: Observer | None) -> Observ
     """Return an observer that adds weights to the recording under a name and passes them on to the outer observer."""
 
     def observe(weights: Tensor) -> None:
+        """Record the weights of one call."""
         recording.add(name, weights)
         if outer is not None:
             outer(weights)

@@ -126,17 +126,20 @@ Content = Any
 """A figure, text, or anything that JSON can hold."""
 
 
+RunOrTexts = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="RUN|TEXT|FILE|-",
+        help="What the model reads: texts, or files with one text per line (also .gz); -: standard input. The "
+        "first may be the run folder instead, or the name of a model that comes with the package.",
+        show_default=False,
+        autocompletion=completion.models,
+    ),
+]
+
+
 def inspect(
-    text: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="RUN|TEXT|FILE|-",
-            help="What the model reads: texts, or files with one text per line (also .gz); -: standard input. The "
-            "first may be the run folder instead, or the name of a model that comes with the package.",
-            show_default=False,
-            autocompletion=completion.models,
-        ),
-    ] = None,
+    text: RunOrTexts = None,
     as_text: AsText = False,
     model: Model = None,
     out: Annotated[

@@ -37,6 +37,9 @@ SplitAbove = Annotated[
 Alignments = Annotated[
     bool, typer.Option("--alignments", help="Also print which source word each word comes from: text ||| 0-0 1-2.")
 ]
+NoRepeat = Annotated[int | None, typer.Option(help="Forbid repeating any n-gram of this many tokens.")]
+Temperature = Annotated[float | None, typer.Option(help="Below 1 sharpens the distribution, above 1 flattens it.")]
+TopP = Annotated[float | None, typer.Option(help="Draw only from the most probable tokens of this total mass.")]
 Shortlist = Annotated[
     bool, typer.Option("--shortlist", help="Allow only likely tokens (see manyheads shortlist): faster.")
 ]
@@ -52,19 +55,13 @@ def translate(
     length_penalty: LengthPenalty = None,
     n_best: Annotated[int | None, typer.Option(help="Number of candidates to print for each text.")] = None,
     prefix: Annotated[str | None, typer.Option(help="Text that every output must begin with.")] = None,
-    no_repeat_ngram: Annotated[
-        int | None, typer.Option(help="Forbid repeating any n-gram of this many tokens.")
-    ] = None,
+    no_repeat_ngram: NoRepeat = None,
     extra_length: Annotated[int | None, typer.Option(help="Tokens by which an output may exceed its source.")] = None,
     split_above: SplitAbove = None,
     sample: Annotated[bool, typer.Option("--sample", help="Draw outputs at random instead of searching.")] = False,
-    temperature: Annotated[
-        float | None, typer.Option(help="Below 1 sharpens the distribution, above 1 flattens it.")
-    ] = None,
+    temperature: Temperature = None,
     top_k: Annotated[int | None, typer.Option(help="Draw only from this many most probable tokens.")] = None,
-    top_p: Annotated[
-        float | None, typer.Option(help="Draw only from the most probable tokens of this total mass.")
-    ] = None,
+    top_p: TopP = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the draws.")] = None,
     alignments: Alignments = False,
     shortlist: Shortlist = False,

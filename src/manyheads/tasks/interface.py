@@ -80,7 +80,10 @@ class Objective(nn.Module, ABC, Generic[BatchT]):
         return {}
 
     def restore(self, carried: Mapping[str, Tensor]) -> None:
-        """Set the state that goes from one update to the next; an empty mapping begins without any."""
+        """Set the state that goes from one update to the next; an empty mapping begins without any.
+
+        A process is given the rows of all lanes and keeps those of its own.
+        """
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,11 @@ from manyheads.tasks.interface import Tell
 
 def start_from(other: RunFolder, model: nn.Module, config: TranslationConfig, tell: Tell) -> None:
     """Fill the model with another run's weights; a model of another shape is refused, by the names of its settings."""
-    theirs, ours = other.config_for(TranslationConfig).model_dump(), config.model_dump()
-    ignored = ("preset", "dropout", "attention", "vectors")
-    shape = {*theirs["model"], *ours["model"]} - set(ignored)
-    different = [f"model.{key}" for key in sorted(shape) if theirs["model"].get(key) != ours["model"].get(key)]
-    different += ["tokenizer.start"] if theirs["start"] != ours["start"] else []
+    earlier = other.config_for(TranslationConfig)
+    before, now = earlier.model.model_dump(), config.model.model_dump()
+    shape = {*before, *now} - {"preset", "dropout", "attention", "vectors"}
+    different = [f"model.{key}" for key in sorted(shape) if before.get(key) != now.get(key)]
+    different += ["tokenizer.start"] if earlier.start != config.start else []
     if different:
         raise ManyheadsError(
             f"the model of this recipe is not that of {other.path}; it differs in: {', '.join(different)}.",

@@ -30,7 +30,8 @@ BEYOND = "<beyond>"  # in imported models: later pieces help to segment a text, 
 DEFAULT_VOCABULARY = 8000  # fewer for a corpus that is too small for it
 TRAINING_PAIRS = 1_000_000  # more would hardly change a tokenizer, and take memory
 
-MODEL_TYPES = {"bpe": "bpe", "unigram": "unigram", "characters": "char", "symbols": "word"}
+SUBWORDS: tuple[TokenizerKind, ...] = ("bpe", "unigram")
+_MODEL_TYPES = {"bpe": "bpe", "unigram": "unigram", "characters": "char", "symbols": "word"}
 
 
 class Tokenizer:
@@ -187,33 +188,18 @@ def train_tokenizer(
     tags: Sequence[str] = (),
 ) -> Tokenizer:
     """Train one tokenizer; without a vocabulary size, characters and symbols include all that occur."""
-    subwords = kind in ("bpe", "unigram")
-    model = io.BytesIO()
     with _normalisation("identity" if kind == "symbols" else settings.normalization) as normalisation:
-        try:
-            sentencepiece.SentencePieceTrainer.train(
-                sentence_iterator=iter(texts),
-                model_writer=model,
-                model_type=MODEL_TYPES[kind],
-                vocab_size=vocabulary or DEFAULT_VOCABULARY,
-                # Characters and symbols: every one that occurs, unless a number was given.
-                use_all_vocab=not subwords and vocabulary is None,
-                hard_vocab_limit=subwords and vocabulary is not None,
-                character_coverage=settings.coverage,
-                byte_fallback=settings.byte_fallback and subwords,
-                split_digits=settings.split_digits,
-                pad_id=PAD,
-                unk_id=UNKNOWN,
-                bos_id=START,
-                eos_id=END,
-                user_defined_symbols=[*map(tag_piece, tags), *reserved_symbols(settings)],
-                max_sentence_length=1_000_000,
-                minloglevel=2,
-                **normalisation,
-            )
-        except (RuntimeError, OSError) as error:
-            raise explain(str(error), vocabulary) from None
-    tokenizer = Tokenizer(without_rules_files(model.getvalue()))
+        model = train_pieces(
+            texts,
+            kind=kind,
+            vocabulary=vocabulary,
+            character_coverage=settings.coverage,
+            byte_fallback=settings.byte_fallback and kind in SUBWORDS,
+            split_digits=settings.split_digits,
+            user_defined_symbols=[*map(tag_piece, tags), *reserved_symbols(settings)],
+            **normalisation,
+        )
+    tokenizer = Tokenizer(without_rules_files(model))
     for tag in tags:
         if len(tokenizer.encode(tag)) != 1:
             raise ManyheadsError(
@@ -222,6 +208,34 @@ def train_tokenizer(
                 cure="Choose one of plain letters in brackets, such as <bt>.",
             )
     return tokenizer
+
+
+def train_pieces(texts: Iterable[str], *, kind: TokenizerKind, vocabulary: int | None, **options: Any) -> bytes:  # noqa: ANN401
+    """Return a SentencePiece model with the special tokens of this package; `options` are further ones of its trainer.
+
+    Without a vocabulary size, characters and symbols include all that occur.
+    """
+    subwords = kind in SUBWORDS
+    model = io.BytesIO()
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(texts),
+            model_writer=model,
+            model_type=_MODEL_TYPES[kind],
+            vocab_size=vocabulary or DEFAULT_VOCABULARY,
+            use_all_vocab=not subwords and vocabulary is None,
+            hard_vocab_limit=subwords and vocabulary is not None,
+            pad_id=PAD,
+            unk_id=UNKNOWN,
+            bos_id=START,
+            eos_id=END,
+            max_sentence_length=1_000_000,
+            minloglevel=2,
+            **options,
+        )
+    except (RuntimeError, OSError) as error:
+        raise _explain(str(error), vocabulary) from None
+    return model.getvalue()
 
 
 @contextmanager
@@ -249,7 +263,7 @@ def tag_piece(tag: str) -> str:
     return f"{SPACE}{tag}"
 
 
-def explain(message: str, vocabulary: int | None) -> ManyheadsError:
+def _explain(message: str, vocabulary: int | None) -> ManyheadsError:
     """Turn SentencePiece's error message into a ManyheadsError."""
     allowed = re.search(r"value <= (\d+)", message)
     if allowed:
