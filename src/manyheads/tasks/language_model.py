@@ -288,7 +288,7 @@ def _tokenizer(recipe: LanguageModelRecipe, run: RunFolder, files: list[Path], *
         tokenizer = RunFolder.open(recipe.start_from).tokenizers().source
     else:
         lines = sum(1 for _ in text_lines(files))
-        used = lines if recipe.data.valid is not None else int((1.0 - recipe.data.held_out) * lines)
+        used = lines if recipe.data.valid is not None else max(1, int((1.0 - recipe.data.held_out) * lines))
         sample = itertools.islice(text_lines(files), min(used, TRAINING_PAIRS))
         settings = recipe.tokenizer
         tokenizer = train_text_tokenizer(sample, kind=settings.kind, vocabulary=settings.vocabulary)
