@@ -121,7 +121,7 @@ def test_bigbird_with_all_blocks_is_full_attention():
         expected = DotProductAttention()(queries, keys, values, mask)
         mechanism = BigBirdAttention(block=4, random_blocks=8)
         assert greatest_difference(mechanism(queries, keys, values, mask), expected) < CLOSE
-        assert greatest_difference(mechanism._blocks(queries, keys, values, mask, None), expected) < CLOSE
+        assert greatest_difference(mechanism.by_blocks(queries, keys, values, mask, None), expected) < CLOSE
 
 
 def test_bigbird_sees_what_the_paper_says():
@@ -180,7 +180,7 @@ def test_hashing_looks_at_the_own_bucket_alone(causal: bool):
     mechanism = HashingAttention(chunk=10, rounds=1)
     weights = mechanism.weights(queries, queries, mask)
     assert greatest_difference(weights @ values, mechanism(queries, queries, values, mask)) < CLOSE
-    buckets = mechanism._buckets(queries, 0)
+    buckets = mechanism.buckets_of(queries, 0)
     same = buckets[..., :, None] == buckets[..., None, :]
     assert (weights[~same] == 0).all()
     assert (weights[1, :, :, 50:] == 0).all()

@@ -123,14 +123,14 @@ def test_mistakes_reach_the_top_as_errors_with_a_cure(public: Path, tmp_path: Pa
 def test_the_progress_bar_is_for_terminals(public: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     from rich.progress import Progress
 
-    from manyheads.cli.data import _progress_bar
+    from manyheads.cli.data import progress_bar
 
     shown: list[float] = []
     monkeypatch.setattr(Progress, "update", lambda self, task, **to: shown.append(to["completed"]))
-    with _progress_bar() as progress:
+    with progress_bar() as progress:
         assert progress is None
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with _progress_bar() as progress:
+    with progress_bar() as progress:
         assert progress is not None
         progress("lm/hamlet.txt.gz", 10, 20)
         progress("lm/hamlet.txt.gz", 20, 20)

@@ -181,7 +181,7 @@ TASK = {"task": "reverse", "count": 60, "options": {"min_length": 2, "max_length
 
 def test_held_out_pairs_are_cut_off_the_first_of_several():
     mixed = recipe([TASK, {**TASK, "seed": 2}, TASK], held_out=10)
-    train, valid = open_corpora(mixed.data)
+    train, valid, _ = open_corpora(mixed.data)
     held_out = list(valid.pairs())
     assert len(held_out) >= 10
     for corpus in train:

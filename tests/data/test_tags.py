@@ -42,7 +42,7 @@ def test_a_tag_is_the_first_token_of_each_source(tmp_path: Path, kind: str, shar
     numbers = {tag: source.encode(tag) for tag in TAGS}
     assert all(len(ids) == 1 for ids in numbers.values())
     assert len({ids[0] for ids in numbers.values()}) == 2
-    corpora, _ = open_corpora(parts.recipe.data)
+    corpora = open_corpora(parts.recipe.data).train
     for store, corpus, tag in zip(parts.store.stores, corpora, ["", *TAGS], strict=True):
         for index, pair in enumerate(corpus.pairs()):
             (row,), (length,) = store.rows("source", np.array([index]), padding=PAD)
@@ -96,7 +96,13 @@ def test_a_tag_that_normalisation_changes_is_told():
 
 def test_the_held_out_cut_looks_below_the_tag():
     values = {"data": {"train": [TASK, {**TASK, "tag": "<bt>"}], "held_out": 20}, "tokenizer": {"kind": "symbols"}}
-    train, valid = open_corpora(build_recipe(values).data)
+    train, valid, _ = open_corpora(build_recipe(values).data)
     held_out = {pair.source for pair in valid.pairs()}
     assert not {pair.source.removeprefix("<bt> ") for pair in train[1].pairs()} & held_out
     assert all(pair.source.startswith("<bt> ") for pair in train[1].pairs())
+
+
+def test_what_is_held_out_of_a_tagged_corpus_has_the_tag():
+    values = {"data": {"train": {**TASK, "tag": "<bt>"}, "held_out": 20}, "tokenizer": {"kind": "symbols"}}
+    train, valid, _ = open_corpora(build_recipe(values).data)
+    assert all(pair.source.startswith("<bt> ") for corpus in (*train, valid) for pair in corpus.pairs())

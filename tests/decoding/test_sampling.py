@@ -1,6 +1,7 @@
 """Sampling draws as the seed and the distribution say, from the most probable part if asked."""
 
 import math
+from typing import Any
 
 import pytest
 import torch
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from helpers import LAW, SPECIAL, VOCABULARY, batch_of, sentences, tiny
 from manyheads.decoding.search.from_source import greedy_from_source
 from manyheads.decoding.search.sampling import Sampling, cut, sampler
+from manyheads.errors import ManyheadsError
 
 CPU = torch.device("cpu")
 ROWS = [[4, 5, 6], [7], [8, 9, 10, 4], [5, 5]]
@@ -110,3 +112,19 @@ def test_every_token_of_a_sampled_output_is_in_the_nucleus(top_p):
                 ranks.append(len(ahead))
     assert max(ranks) > 0  # it is not greedy
     assert max(ranks) < VOCABULARY - 2
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"temperature": -0.1}, "temperature must"),
+        ({"temperature": math.nan}, "temperature must"),
+        ({"temperature": math.inf}, "temperature must"),
+        ({"top_k": -1}, "top-k must not be negative"),
+        ({"top_p": 0.0}, "top-p must be above 0"),
+        ({"top_p": 1.1}, "top-p must be above 0"),
+    ],
+)
+def test_impossible_values_are_refused(values: dict[str, Any], message: str):
+    with pytest.raises(ManyheadsError, match=message):
+        Sampling(**values)

@@ -211,9 +211,9 @@ def test_validation_pairs_and_pairs_to_tune_with(tmp_path: Path, command: Callab
     ("words", "sentence"),
     [
         (["--pairs", "a.tsv", "--source", "b"], "give either a file of pairs, or one for each side"),
-        (["--source", "a", "--target", "b", "--source-column", "1"], "are for --pairs"),
-        (["--source-column", "1"], "give either a recipe, or --pairs, or --source and --target"),
-        (["recipe.yaml", "--pairs", "a.tsv"], "give either a recipe, or --pairs, or --source and --target"),
+        (["--source", "a", "--target", "b", "--source-column", "1"], "are for files of pairs"),
+        (["--source-column", "1"], "give either a recipe, or pairs, or source and target"),
+        (["recipe.yaml", "--pairs", "a.tsv"], "give either a recipe, or pairs, or source and target"),
         (["--pairs", "a.tsv", "--format", "xml"], "format"),
     ],
 )

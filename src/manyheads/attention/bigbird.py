@@ -38,7 +38,7 @@ class BigBirdAttention(PatternAttention):
         blocks_per_query = self.global_blocks + len(LOCAL) + self.random_blocks
         if queries.shape[-2] != length or length <= blocks_per_query * self.block:
             return self.by_definition(queries, keys, values, mask, positions)
-        outputs = self._blocks(queries, keys, values, mask, positions)
+        outputs = self.by_blocks(queries, keys, values, mask, positions)
         global_length = self.global_blocks * self.block
         seen = slice(global_length if mask.causal else length)  # what queries of global blocks attend to
         first, _ = attend_globally(queries[:, :, :global_length], keys[:, :, seen], values[:, :, seen], mask, positions)
@@ -88,7 +88,7 @@ class BigBirdAttention(PatternAttention):
             mixed = ((mixed ^ (mixed >> shift)) * factor) & 0x7FFFFFFF
         return mixed
 
-    def _blocks(
+    def by_blocks(
         self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: AttentionPositions | None
     ) -> Tensor:
         """Return the outputs of all queries; those of global blocks are computed like any other and are not used."""

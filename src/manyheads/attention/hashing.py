@@ -80,7 +80,7 @@ class HashingAttention(Mechanism):
         indices = torch.arange(padded_length, device=queries.device)
         found = []
         for number in range(self.rounds):
-            buckets = torch.where(valid, self._buckets(query_vectors, number), padded_length)  # padding comes last
+            buckets = torch.where(valid, self.buckets_of(query_vectors, number), padded_length)  # padding comes last
             order = (buckets * padded_length + indices).argsort(dim=-1)  # [B, H, n]
             chunks = _Chunks(order, self.chunk, length)
             added = chunks.score_terms(buckets, causal=mask.causal, dtype=query_vectors.dtype)
@@ -88,7 +88,7 @@ class HashingAttention(Mechanism):
             found.append(_Round(chunks, chunks.blocks(chunks.sort(query_vectors)), near, added))
         return _Rounds(found)
 
-    def _buckets(self, vectors: Tensor, number: int) -> Tensor:
+    def buckets_of(self, vectors: Tensor, number: int) -> Tensor:
         """Return the bucket of each vector [B, H, n]; there are about as many buckets as chunks."""
         half = max(1, round(vectors.shape[-2] / self.chunk / 2))
         generator = torch.Generator("cpu").manual_seed(self.seed + 104729 * number + half)

@@ -44,7 +44,7 @@ class WindowAttention(PatternAttention):
             return self._last_query(queries, keys, values, mask, positions)
         if queries.shape[-2] != length or length <= 2 * self.window * self.dilation:
             return self.by_definition(queries, keys, values, mask, positions)
-        return self._blocks(queries, keys, values, mask, positions)
+        return self.by_blocks(queries, keys, values, mask, positions)
 
     def _last_query(
         self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: AttentionPositions | None
@@ -63,7 +63,7 @@ class WindowAttention(PatternAttention):
         weights = masked_softmax(scores, valid.expand(scores.shape))
         return weighted_sum(weights, values, positions, distances)
 
-    def _blocks(
+    def by_blocks(
         self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: AttentionPositions | None
     ) -> Tensor:
         """Return the outputs of a whole sequence, computed in blocks."""

@@ -80,7 +80,7 @@ def get_corpus(
     from manyheads.data.public.download import get
 
     corpus = find(name)
-    with _progress_bar() as progress:
+    with progress_bar() as progress:
         paths = get(name, to, source=source, progress=progress)
     if as_json:
         import json
@@ -255,7 +255,7 @@ def _status() -> Iterator[Callable[[str], None]]:
 
 
 @contextmanager
-def _progress_bar() -> Iterator[FileProgress | None]:
+def progress_bar() -> Iterator[FileProgress | None]:
     """Show each file's progress, speed and remaining time on a terminal; do nothing otherwise."""
     if not is_terminal(sys.stderr):
         yield None

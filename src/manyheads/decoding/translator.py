@@ -25,7 +25,7 @@ from manyheads.processor import usable_cores
 from manyheads.runs.folder import RunFolder
 
 STREAM_LINES = 1024  # read ahead of a stream: enough to sort by length, little enough to answer soon
-LIST_LINES = 8 * STREAM_LINES  # of a list at a time, which nobody waits for the beginning of
+LIST_LINES = 8 * STREAM_LINES  # of a list at a time: it is returned as a whole, so its first lines need not come early
 
 
 @dataclass(frozen=True)

@@ -170,7 +170,7 @@ class Inspector:
         raise ManyheadsError(f"this run is {what}.", where=str(self.folder))
 
     def _in_turns(self, steps: Iterator[Step | Done]) -> Iterator[Step | Done]:
-        """Yield steps, each computed while nobody else uses the model."""
+        """Yield steps, each computed while no other thread uses the model."""
         while True:
             with self._turn:
                 step = next(steps, None)

@@ -92,7 +92,7 @@ class Transformer(SequenceToSequence[Memory, DecoderState]):
         return self.bias
 
     def encode(self, source: Tokens) -> Memory:
-        """Read source tokens [B, S]: self-attention in which padding is seen by nobody."""
+        """Read source tokens [B, S]: self-attention in which padding is masked."""
         mask = Mask.padding(source.lengths, source.ids.shape[1])
         return Memory(self.encoder(self.source(source.ids), mask), mask)
 

@@ -19,7 +19,7 @@ from manyheads.data.batches.pairs import PairBatch, PairBatches
 from manyheads.data.batches.stages import stage_batches
 from manyheads.data.batches.store import Store, open_store
 from manyheads.data.text.corpora import Corpus, Weighted, open_corpus, together
-from manyheads.data.text.held_out import HeldOut, open_corpora
+from manyheads.data.text.held_out import Corpora, open_corpora
 from manyheads.data.text.records import Pair
 from manyheads.data.tokens.tokenizers import (
     DEFAULT_VOCABULARY,
@@ -230,16 +230,16 @@ class TranslationTask(Task[TranslationRecipe, PairBatch]):
     def prepare(cls, recipe: TranslationRecipe, run: RunFolder, machine: Machine, tell: Tell) -> Self:
         """Read the corpora, train the tokenizers and build the stores, or find those that were made before."""
         task = cls(recipe, run)
-        corpora, valid = open_corpora(recipe.data, run.held_out())
+        corpora = open_corpora(recipe.data, run.held_out())
         task.start_run(machine, tell)
-        task.corpus = together(corpora)
-        task.tokenizers = _tokenizers(recipe, run, corpora, tell)
+        task.corpus = together(corpora.train)
+        task.tokenizers = _tokenizers(recipe, run, corpora.train, tell)
         task.config = _config(recipe, task.tokenizers)
         if machine.is_first:
             run.write_config(task.config)
-            if isinstance(valid, HeldOut):
-                run.write_held_out(valid.cut)
-        task._open_stores(corpora, valid, threads=machine.threads, tell=tell)
+            if corpora.held_out is not None:
+                run.write_held_out(corpora.held_out.cut)
+        task._open_stores(corpora, threads=machine.threads, tell=tell)
         return task
 
     corpus: Corpus
@@ -249,20 +249,20 @@ class TranslationTask(Task[TranslationRecipe, PairBatch]):
     valid_pairs: list[Pair]
     valid_batches: PairBatches
 
-    def _open_stores(self, corpora: Sequence[Corpus], valid: Corpus, *, threads: int, tell: Tell) -> None:
+    def _open_stores(self, corpora: Corpora, *, threads: int, tell: Tell) -> None:
         """Tokenise the corpora, or find their tokens in the cache, and make batches of them."""
         recipe, tokenizers, special = self.recipe, self.tokenizers, self.config.special
         stores = [
-            open_store(one, tokenizers, recipe.data, threads=threads, report=_milestones(tell)) for one in corpora
+            open_store(one, tokenizers, recipe.data, threads=threads, report=_milestones(tell)) for one in corpora.train
         ]
         self.store = Mixture(stores, [1.0] * len(stores))
-        valid_store = open_store(valid, tokenizers, recipe.data, threads=threads)
+        valid_store = open_store(corpora.valid, tokenizers, recipe.data, threads=threads)
         _tell_tally(self.store, valid_store, tell)
-        if isinstance(valid, HeldOut) and (remark := valid.remark()):
-            tell(f"{'Corpus 1: ' if len(corpora) > 1 else ''}{remark}")
+        if corpora.held_out is not None and (remark := corpora.held_out.remark()):
+            tell(f"{'Corpus 1: ' if len(corpora.train) > 1 else ''}{remark}")
         self.stages = stage_batches(recipe, stores, tokenizers, special)
         longest = recipe.data.max_length
-        self.valid_pairs = [pair for pair in valid.pairs() if _is_usable(pair, tokenizers, longest)]
+        self.valid_pairs = [pair for pair in corpora.valid.pairs() if _is_usable(pair, tokenizers, longest)]
         self.valid_batches = PairBatches(
             valid_store, tokens=recipe.training.batch_tokens, seed=recipe.seed, special=special
         )

@@ -15,7 +15,7 @@ from manyheads.errors import ManyheadsError
 from manyheads.runs.folder import RunFolder
 from manyheads.training.defaults import recipe_for_files, recipe_for_fine_tuning
 
-INSTEAD = "either a recipe, or --pairs, or --source and --target"
+INSTEAD = "either a recipe, or pairs, or source and target"
 BEGINNING = 1000  # lines of a recipe in which it names its data
 _DATA = re.compile(r"[\s{\"']*data[\"']?\s*:")
 
@@ -74,13 +74,13 @@ class Files:
                 cure="Line N of the target translates line N of the source. See: manyheads train --help",
             )
         if self.columns.given and self.pairs is None and self.valid_pairs is None:
-            raise ManyheadsError("--format, --source-column and --target-column are for --pairs.")
+            raise ManyheadsError("format, source column and target column are for files of pairs.")
         if (self.valid_source is None) != (self.valid_target is None):
-            raise ManyheadsError("--valid-source and --valid-target belong together: give both or none.")
+            raise ManyheadsError("source and target for validation belong together: give both or none.")
         valid = self._corpus(self.valid_source, self.valid_target, self.valid_pairs)
         if self.start_from is None:
             if self.to is not None:
-                raise ManyheadsError("only with --start-from a language is needed.", where="--to", cure="Leave it out.")
+                raise ManyheadsError("only a model to start from needs a language.", where="to", cure="Leave it out.")
             return recipe_for_files(train, valid=valid, changes=changes)
         return recipe_for_fine_tuning(RunFolder.open(self.start_from), train, to=self.to, valid=valid, changes=changes)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from manyheads.config.corpora import DataSettings
 from manyheads.data.text.corpora import Corpus, open_corpus, tagged, together
@@ -99,21 +100,33 @@ class Rest(Without):
         return f"without what is held out of {self.whole.origin()}"
 
 
-def open_corpora(settings: DataSettings, before: Cut | None = None) -> tuple[list[Corpus], Corpus]:
-    """Return the training corpora, with their tags, and the validation corpus.
+class Corpora(NamedTuple):
+    """The corpora of a recipe, with their tags; `held_out` is what was cut off the first one for validation, if any."""
+
+    train: list[Corpus]
+    valid: Corpus
+    held_out: HeldOut | None = None
+
+
+def open_corpora(settings: DataSettings, before: Cut | None = None) -> Corpora:
+    """Return the training corpora and the validation corpus.
 
     Where this is cut off the training data, the cut that was made `before` is taken as long as the corpus is the same.
     """
-    train, valid = _split(settings, before)
-    return [tagged(corpus, own.tags) for corpus, own in zip(train, settings.corpora, strict=True)], valid
+    train, held_out = _split(settings, before)
+    with_tags = [tagged(corpus, own.tags) for corpus, own in zip(train, settings.corpora, strict=True)]
+    if held_out is not None:
+        return Corpora(with_tags, tagged(held_out, settings.corpora[0].tags), held_out)
+    valid = [tagged(open_corpus(one, split="valid"), one.tags) for one in settings.valid_corpora]
+    return Corpora(with_tags, together(valid))
 
 
-def _split(settings: DataSettings, before: Cut | None) -> tuple[list[Corpus], Corpus]:
-    """Return the training corpora and the validation corpus, cut off the first of them where the recipe says so."""
+def _split(settings: DataSettings, before: Cut | None) -> tuple[list[Corpus], HeldOut | None]:
+    """Return the training corpora, and what is cut off the first of them where there are no validation files."""
     fingerprints = Fingerprints()
     train = [open_corpus(corpus, split="train", fingerprints=fingerprints) for corpus in settings.corpora]
     if settings.valid is not None:
-        return train, together([tagged(open_corpus(one, split="valid"), one.tags) for one in settings.valid_corpora])
+        return train, None
     if settings.held_out == 0:
         raise ManyheadsError(
             "there is no validation data, so progress could not be measured.",
@@ -121,5 +134,5 @@ def _split(settings: DataSettings, before: Cut | None) -> tuple[list[Corpus], Co
             cure="Give data.valid, or cut some pairs off the training data with data.held_out: 1000",
         )
     first, *others = train
-    valid = HeldOut(first, settings.held_out, before)
-    return [Rest(valid), *(Without(other, valid) for other in others)], valid
+    held_out = HeldOut(first, settings.held_out, before)
+    return [Rest(held_out), *(Without(other, held_out) for other in others)], held_out

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from manyheads.decoding.search.greedy import Choice, most_probable
+from manyheads.errors import ManyheadsError
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,14 @@ class Sampling:
     top_k: int = 0
     top_p: float = 1.0
     seed: int = 1
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.temperature < math.inf:
+            raise ManyheadsError("temperature must be a number that is not negative.")
+        if self.top_k < 0:
+            raise ManyheadsError("top-k must not be negative.")
+        if not 0.0 < self.top_p <= 1.0:
+            raise ManyheadsError("top-p must be above 0 and at most 1.")
 
 
 def sampler(sampling: Sampling, device: torch.device) -> Choice:
