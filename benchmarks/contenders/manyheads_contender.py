@@ -35,7 +35,7 @@ class Manyheads:
     def negative_log_likelihood(self, batch: dict[str, Tensor]) -> Tensor:
         """Return the summed negative log-likelihood."""
         moved = self._move(batch)
-        logits = self.model.logits(self.model.decode(moved.target_in, self.model.encode(moved.source)))
+        logits = self.model.logits(self.model.decode(moved.target_in, self.model.encode(moved.source)).hidden)
         return F.cross_entropy(logits.flatten(0, 1), moved.target_out.flatten(), ignore_index=0, reduction="sum")
 
     def _move(self, batch: dict[str, Tensor]) -> PairTensors:
