@@ -7,7 +7,8 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
-from manyheads.config.reading import RECIPES, parse_recipe
+from manyheads.config.reading import parse_recipe
+from manyheads.config.tasks import TASKS, recipe_class
 from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.config.template import REPEATED, recipe_template, reference_page
 from manyheads.config.unions import members_by_kind, sections_of
@@ -57,16 +58,16 @@ def test_the_template_is_a_recipe_with_the_defaults():
         assert getattr(recipe, section) == getattr(plain, section), section
 
 
-@pytest.mark.parametrize("task", RECIPES)
+@pytest.mark.parametrize("task", TASKS)
 def test_every_key_is_in_the_template(task: str):
     values = yaml.safe_load(uncommented(recipe_template(task)))
-    missing = [path for path in keys(RECIPES[task]) if not found(values, path)]
+    missing = [path for path in keys(recipe_class(task)) if not found(values, path)]
     assert not missing
 
 
 @pytest.mark.parametrize(
     ("task", "model"),
-    [(task, kind) for task, one in RECIPES.items() for kind in members_by_kind(one.model_fields["model"].annotation)],
+    [(task, kind) for task in TASKS for kind in members_by_kind(recipe_class(task).model_fields["model"].annotation)],
 )
 def test_the_template_of_every_task_and_model_is_a_recipe(task: str, model: str):
     recipe = parse_recipe(recipe_template(task, model))

@@ -9,6 +9,7 @@ from torch import nn
 from helpers import greatest_difference
 from manyheads.layers.add_norm import AddNorm
 from manyheads.layers.embedding import Embedding, token_vectors
+from manyheads.layers.norms import Normalization
 from manyheads.positions.learned import LearnedPositions
 from manyheads.positions.sinusoidal import SinusoidalPositions, sinusoids
 
@@ -59,7 +60,7 @@ def test_layer_norm_divides_by_the_root_of_variance_plus_epsilon():
 
 
 def test_pre_norm_leaves_the_residual_path_alone():
-    frame = AddNorm(3, dropout=0.0, order="pre")
+    frame = AddNorm(3, dropout=0.0, normalization=Normalization("pre"))
     inputs = torch.tensor([[[1.0, 2.0, 3.0]]])
     assert torch.equal(frame(inputs, torch.zeros_like), inputs)
     root = math.sqrt(2 / 3 + 1e-5)  # mean 2, variance (1 + 0 + 1) / 3
@@ -69,7 +70,7 @@ def test_pre_norm_leaves_the_residual_path_alone():
 
 @pytest.mark.parametrize("order", ["post", "pre"])
 def test_dropout_acts_on_what_the_sublayer_adds(order):
-    frame = AddNorm(400, dropout=0.5, order=order)
+    frame = AddNorm(400, dropout=0.5, normalization=Normalization(order))
     frame.norm = nn.Identity()
     out = frame(torch.zeros(1, 1, 400), torch.ones_like)
     assert set(out.flatten().tolist()) == {0.0, 2.0}

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from helpers import greatest_difference, stir
@@ -11,6 +12,8 @@ from manyheads.attention.multi_head import MultiHeadAttention
 from manyheads.layers.decoder import Decoder, DecoderLayer
 from manyheads.layers.encoder import Encoder, EncoderLayer
 from manyheads.layers.feed_forward import FeedForward
+from manyheads.layers.gated_feed_forward import GatedFeedForward
+from manyheads.layers.norms import EPSILON, Normalization, NormKind
 
 
 @pytest.fixture(params=[0, dot_product.SHORT], ids=["fused", "short"], autouse=True)
@@ -35,12 +38,14 @@ def attention() -> MultiHeadAttention:
 
 
 def encoder_layer(order: str, activation: str) -> EncoderLayer:
-    return EncoderLayer(attention(), FeedForward(WIDTH, INNER, activation=activation), dropout=0.0, order=order)
+    return EncoderLayer(
+        attention(), FeedForward(WIDTH, INNER, activation=activation), dropout=0.0, normalization=Normalization(order)
+    )
 
 
 def decoder_layer(order: str, activation: str) -> DecoderLayer:
     feed_forward = FeedForward(WIDTH, INNER, activation=activation)
-    return DecoderLayer(attention(), attention(), feed_forward, dropout=0.0, order=order)
+    return DecoderLayer(attention(), attention(), feed_forward, dropout=0.0, normalization=Normalization(order))
 
 
 def copy_attention(ours: MultiHeadAttention, theirs: nn.MultiheadAttention) -> None:
@@ -118,7 +123,7 @@ def test_the_decoder_layer_equals_pytorchs_with_target_padding_too():
 @pytest.mark.parametrize("order", ["post", "pre"])
 def test_the_encoder_stack_equals_pytorchs(order):
     layers = [encoder_layer(order, "relu") for _ in range(3)]
-    ours = stir(Encoder(layers, width=WIDTH, order=order), seed=1)
+    ours = stir(Encoder(layers, width=WIDTH, normalization=Normalization(order)), seed=1)
     theirs = nn.TransformerEncoder(
         pytorchs(nn.TransformerEncoderLayer, order, "relu"),
         num_layers=3,
@@ -133,7 +138,7 @@ def test_the_encoder_stack_equals_pytorchs(order):
 @pytest.mark.parametrize("order", ["post", "pre"])
 def test_the_decoder_stack_equals_pytorchs(order):
     layers = [decoder_layer(order, "relu") for _ in range(3)]
-    ours = stir(Decoder(layers, width=WIDTH, order=order), seed=1)
+    ours = stir(Decoder(layers, width=WIDTH, normalization=Normalization(order)), seed=1)
     theirs = nn.TransformerDecoder(
         pytorchs(nn.TransformerDecoderLayer, order, "relu"),
         num_layers=3,
@@ -170,3 +175,29 @@ def test_feed_forward_equals_equation_2_written_out():
 def test_swish_is_x_times_sigmoid_of_x():
     values = torch.linspace(-3, 3, 7)
     assert torch.allclose(FeedForward(2, 2, activation="swish").activation(values), values * values.sigmoid())
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("activation", ["relu", "gelu", "swish"])
+def test_a_gated_network_is_the_product_of_two_layers_and_a_third(activation: str, bias: bool):
+    layer = stir(GatedFeedForward(WIDTH, INNER, activation=activation, bias=bias), seed=1)
+    inputs = torch.randn(2, 3, WIDTH)
+    gate, widened = (F.linear(inputs, one.weight, one.bias) for one in (layer.gate, layer.widen))
+    opened = {"relu": F.relu, "gelu": F.gelu, "swish": F.silu}[activation](gate)
+    assert torch.allclose(layer(inputs), F.linear(opened * widened, layer.narrow.weight, layer.narrow.bias), atol=1e-6)
+    assert (layer.narrow.bias is not None) == bias
+
+
+def test_rms_norm_equals_its_equation():
+    norm = stir(Normalization(kind="rms").norm(WIDTH), seed=1)
+    inputs = torch.randn(2, 3, WIDTH)
+    expected = norm.weight * inputs / (inputs.square().mean(dim=-1, keepdim=True) + EPSILON).sqrt()
+    assert torch.allclose(norm(inputs), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["layer", "rms"])
+def test_only_pre_norm_ends_with_a_norm(kind: NormKind):
+    inputs = torch.randn(2, 3, WIDTH)
+    assert torch.equal(Normalization("post", kind).final_norm(WIDTH)(inputs), inputs)
+    pre = Normalization("pre", kind)
+    assert torch.equal(pre.final_norm(WIDTH)(inputs), pre.norm(WIDTH)(inputs))

@@ -20,8 +20,9 @@ from torch import Tensor, nn
 
 from helpers import LAW, SPECIAL, VOCABULARY, batch_of, greatest_difference, prepared, sentences, stir, words
 from manyheads.attention.recording import record_attention
+from manyheads.config.model_config import ConfigBase
 from manyheads.config.reading import build_recipe
-from manyheads.config.tasks import ModelConfig, config_class
+from manyheads.config.tasks import config_class
 from manyheads.decoding.search.beam import beam_search
 from manyheads.decoding.search.greedy import greedy_search
 from manyheads.decoding.translator import Translator
@@ -40,6 +41,15 @@ FEW = settings(LAW, max_examples=6)
 
 TINY = {"width": 16, "heads": 4, "encoder_layers": 2, "decoder_layers": 2, "feed_forward": 32, "dropout": 0.0}
 BERT = {"kind": "bert", "width": 16, "heads": 4, "layers": 2, "feed_forward": 32, "positions": 60, "dropout": 0.0}
+LANGUAGE_MODEL = {"width": 16, "heads": 4, "layers": 2, "feed_forward": 32, "dropout": 0.0}
+MODERN = {
+    "norm": "pre",
+    "norm_kind": "rms",
+    "gated": True,
+    "activation": "swish",
+    "biases": False,
+    "query_key_norm": "self",
+}
 ATTENTION: dict[str, dict[str, Any]] = {  # so narrow that even these sentences have more than is seen
     "window": {"kind": "window", "window": 1},
     "longformer": {"kind": "window", "window": 1, "dilation": 2, "global_tokens": 2},
@@ -72,8 +82,16 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
         for position in POSITIONS
         if position not in IN_SCORES or attention in SCORED
     },
+    "rms-norm": ("translation", {**TINY, "norm_kind": "rms"}),
+    "swiglu": ("translation", {**TINY, "gated": True, "activation": "swish"}),
+    "geglu": ("translation", {**TINY, "gated": True, "activation": "gelu"}),
+    "query-key-norm": ("translation", {**TINY, "query_key_norm": "all"}),
+    "no-biases": ("translation", {**TINY, "biases": False}),
+    "modern": ("translation", {**TINY, **MODERN, "positions": {"kind": "rotary"}}),
+    "modern-longformer": ("translation", {**TINY, **MODERN, "attention": ATTENTION["longformer"]}),
     "recurrent": ("translation", {"kind": "recurrent", "width": 16, "dropout": 0.0}),
-    "language-model": ("language_model", {"width": 16, "heads": 4, "layers": 2, "feed_forward": 32, "dropout": 0.0}),
+    "language-model": ("language_model", LANGUAGE_MODEL),
+    "modern-language-model": ("language_model", {**LANGUAGE_MODEL, **MODERN}),
     "bert": ("classification", BERT),
     **{f"bert-{name}": ("classification", {**BERT, "attention": keys}) for name, keys in ATTENTION.items()},
     "bert-linformer": ("classification", {**BERT, "attention": {"kind": "linformer", "rank": 6, "length": 64}}),
@@ -107,7 +125,7 @@ def recipe_for(name: str, **training: Any) -> Any:
 
 
 @functools.cache
-def built(name: str) -> tuple[ModelConfig, nn.Module]:
+def built(name: str) -> tuple[ConfigBase, nn.Module]:
     """Return the configuration and a model whose outputs vary with what it reads."""
     task, model = MODELS[name]
     sizes = {"vocabulary": VOCABULARY, "source_vocabulary": VOCABULARY, "target_vocabulary": VOCABULARY}

@@ -13,8 +13,9 @@ import torch
 from torch import nn
 
 from helpers import prepared
+from manyheads.config import tasks as task_settings
 from manyheads.config.models.bert import BertSettings
-from manyheads.config.reading import RECIPES, build_recipe, load_recipe
+from manyheads.config.reading import build_recipe, load_recipe
 from manyheads.errors import ManyheadsError
 from manyheads.models.bert import BertModel
 from manyheads.runs.folder import RunFolder
@@ -52,7 +53,7 @@ def recipe_of(task: str, **changes: Any) -> dict[str, Any]:
 
 
 def test_every_task_is_here():
-    assert set(TASKS) == set(RECIPES)
+    assert set(TASKS) == set(task_settings.TASKS)
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -14,6 +14,7 @@
 | `linformer` | keys and values projected to a lower rank |
 | `hashing` | attention among similar keys only (Reformer) |
 | `multi_head` | multi-head attention, section 3.2.2 |
+| `query_key_norm` | normalised queries and keys |
 | `longformer` | a window with global tokens, which have their own projections |
 | `cache` | keys and values kept from one decoding step to the next |
 | `observer` | the base class of modules whose weights can be recorded |

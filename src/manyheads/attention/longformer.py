@@ -17,6 +17,7 @@ from manyheads.attention.cache import Cache, KeysValues
 from manyheads.attention.masks import Mask
 from manyheads.attention.multi_head import MultiHeadAttention
 from manyheads.attention.pattern import attend_globally, padded
+from manyheads.attention.query_key_norm import QueryKeyNorm
 from manyheads.attention.window import WindowAttention
 from manyheads.positions.interface import AttentionPositions
 
@@ -30,14 +31,16 @@ class LongformerAttention(MultiHeadAttention):
         heads: int,
         *,
         window: WindowAttention,
+        bias: bool = True,
         positions: AttentionPositions | None = None,
+        query_key_norm: QueryKeyNorm | None = None,
     ) -> None:
-        super().__init__(width, heads, mechanism=window, positions=positions)
+        super().__init__(width, heads, bias=bias, mechanism=window, positions=positions, query_key_norm=query_key_norm)
         self.global_tokens = window.global_tokens
         # Stored weights have the names of these two attributes; code uses the properties `global_projection` and
         # `global_projection_bias`.
         self.global_inputs = nn.Parameter(torch.empty(3 * width, width))
-        self.global_inputs_bias = nn.Parameter(torch.zeros(3 * width))
+        self.global_inputs_bias = nn.Parameter(torch.zeros(3 * width)) if bias else None
         for projection in self.global_projection.detach().chunk(3):
             nn.init.xavier_uniform_(projection)
 
@@ -47,8 +50,8 @@ class LongformerAttention(MultiHeadAttention):
         return self.global_inputs
 
     @property
-    def global_projection_bias(self) -> nn.Parameter:
-        """The biases of the three global projections [3D]."""
+    def global_projection_bias(self) -> nn.Parameter | None:
+        """The biases of the three global projections [3D], or None."""
         return self.global_inputs_bias
 
     def new_cache(self) -> Cache:
@@ -84,14 +87,14 @@ class LongformerAttention(MultiHeadAttention):
         """Return queries of the first `count` inputs [B, T, D], and keys and values of all; inputs begin at `start`."""
         (queries,) = self._project_globally(inputs[:, :count], 0, 1)
         keys, values = self._project_globally(inputs, 1, 3)
-        if self.positions is not None:
-            queries, keys = self.positions.prepare(queries, keys, start)
+        queries, keys = self._prepare(queries, keys, start)
         return queries, KeysValues(keys, values)
 
     def _project_globally(self, inputs: Tensor, first: int, last: int) -> tuple[Tensor, ...]:
         """Apply the global projections [first, last) to [B, T, D]; return one [B, H, T, Dh] for each."""
         rows = slice(first * self.width, last * self.width)
-        projected = F.linear(inputs, self.global_projection[rows], self.global_projection_bias[rows])
+        bias = self.global_projection_bias
+        projected = F.linear(inputs, self.global_projection[rows], None if bias is None else bias[rows])
         parts = projected.view(*inputs.shape[:2], last - first, self.heads, self.width // self.heads)
         return parts.permute(2, 0, 3, 1, 4).unbind()
 

@@ -19,6 +19,7 @@ from manyheads.attention.dot_product import DotProductAttention
 from manyheads.attention.masks import Mask
 from manyheads.attention.mechanism import Mechanism, weighted_sum
 from manyheads.attention.observer import Observable
+from manyheads.attention.query_key_norm import QueryKeyNorm
 from manyheads.positions.interface import AttentionPositions
 
 
@@ -36,6 +37,7 @@ class MultiHeadAttention(Observable):
         bias: bool = True,
         mechanism: Mechanism | None = None,
         positions: AttentionPositions | None = None,
+        query_key_norm: QueryKeyNorm | None = None,
     ) -> None:
         super().__init__()
         assert width % heads == 0, "the configuration refuses this before a model is built"
@@ -47,6 +49,7 @@ class MultiHeadAttention(Observable):
         self.output = nn.Linear(width, width, bias=bias)
         self.mechanism = mechanism or DotProductAttention()
         self.positions = positions
+        self.query_key_norm = query_key_norm
         self._initialise()
 
     def _initialise(self) -> None:
@@ -75,14 +78,19 @@ class MultiHeadAttention(Observable):
         queries, keys, values = self._project(inputs, 0, 3)
         if self.mechanism.keys_are_queries:
             keys = queries
-        if self.positions is not None:
-            queries, keys = self.positions.prepare(queries, keys, 0 if cache is None else cache.length)
+        queries, keys = self._prepare(queries, keys, 0 if cache is None else cache.length)
         keys_values = KeysValues(keys, values)
         if cache is None:
             return self._attend(queries, keys_values, mask)
         if self.observer is not None:
             return self._attend(queries, cache.append(keys_values), mask)
         return self.mechanism.step(queries, keys_values, cache, mask, self._terms)
+
+    def _prepare(self, queries: Tensor, keys: Tensor, start: int) -> tuple[Tensor, Tensor]:
+        """Return queries and keys [B, H, T, Dh] as self-attention compares them; both begin at position `start`."""
+        if self.query_key_norm is not None:
+            queries, keys = self.query_key_norm(queries, keys)
+        return (queries, keys) if self.positions is None else self.positions.prepare(queries, keys, start)
 
     def new_cache(self) -> Cache:
         """Return an empty cache for decoding; one that keeps every key if weights are recorded."""
@@ -94,11 +102,14 @@ class MultiHeadAttention(Observable):
         The memory may have B/K rows. Each of them then belongs to K adjacent rows of the inputs, as in beam search.
         """
         (queries,) = self._project(inputs.reshape(len(memory.keys), -1, self.width), 0, 1)
+        if self.query_key_norm is not None:
+            queries = self.query_key_norm.queries(queries)
         return self._join(self._attend(queries, memory, mask)).view(inputs.shape)
 
     def keys_values(self, memory: Tensor) -> KeysValues:
         """Project an encoder's output [B, S, D] to the keys and values that `across` takes."""
-        return KeysValues(*self._project(memory, 1, 3))
+        keys, values = self._project(memory, 1, 3)
+        return KeysValues(keys if self.query_key_norm is None else self.query_key_norm.keys(keys), values)
 
     def _project(self, inputs: Tensor, first: int, last: int) -> tuple[Tensor, ...]:
         """Apply the projections [first, last) of (query, key, value) to [B, T, D]; return a [B, H, T, Dh] for each."""

@@ -99,7 +99,7 @@ def get_corpus(
 def check_corpus(
     source: Annotated[str | None, typer.Option(help="Source text, one sentence per line (also .gz).")] = None,
     target: Annotated[str | None, typer.Option(help="Target text, parallel to the source.")] = None,
-    pairs: Annotated[str | None, typer.Option(help="A TSV or JSONL file with both sides instead.")] = None,
+    pairs: Annotated[str | None, typer.Option(help="A TSV, CSV or JSONL file with both sides instead.")] = None,
     source_language: Annotated[
         str | None,
         typer.Option(help="Language code of the source; without it, its script and language are not checked."),
@@ -119,10 +119,12 @@ def check_corpus(
     from manyheads.config.corpora import CorpusSettings
     from manyheads.config.messages import build
     from manyheads.data.cleaning.checking import Limits, Report, check
+    from manyheads.data.formats.detection import with_format
     from manyheads.data.text.corpora import open_corpus
 
     given = {"source": source, "target": target, "pairs": pairs}
-    corpus = open_corpus(build(CorpusSettings, given, origin="the corpus"), split="train", lenient=True)
+    settings = build(CorpusSettings, with_format(given), origin="the corpus")
+    corpus = open_corpus(settings, split="train", lenient=True)
     outputs = _clean_files(write_clean, [path for path in given.values() if path], force=force) if write_clean else []
     report = Report()
     good = check(

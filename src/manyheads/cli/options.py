@@ -73,10 +73,10 @@ BatchSentences = Annotated[
     int | None, typer.Option("--batch", help="Sentences translated at once; by default the engine chooses.")
 ]
 PairsFormat = Annotated[
-    str | None, typer.Option("--format", help="Format of --pairs: auto (by its name), tsv or jsonl.")
+    str | None, typer.Option("--format", help="Format of --pairs: auto (by its name), tsv, csv or jsonl.")
 ]
-SourceColumn = Annotated[str | None, typer.Option(help="Column (from 0) or key of the source in --pairs.")]
-TargetColumn = Annotated[str | None, typer.Option(help="Column (from 0) or key of the target in --pairs.")]
+SourceColumn = Annotated[str | None, typer.Option(help="Column (from 0, or its name) or key of the source in --pairs.")]
+TargetColumn = Annotated[str | None, typer.Option(help="Column (from 0, or its name) or key of the target in --pairs.")]
 SourceFile = Annotated[Path, typer.Option("--source", help="Source text, one sentence per line (also .gz).")]
 TargetFile = Annotated[Path, typer.Option("--target", help="Target text, line by line parallel to the source.")]
 

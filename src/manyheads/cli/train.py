@@ -39,7 +39,9 @@ def train(
     ] = None,
     source: Annotated[Path | None, typer.Option(help="Without a recipe: source text, one sentence per line.")] = None,
     target: Annotated[Path | None, typer.Option(help="Without a recipe: target text, parallel to the source.")] = None,
-    pairs: Annotated[Path | None, typer.Option(help="Without a recipe: a TSV or JSONL file with both sides.")] = None,
+    pairs: Annotated[
+        Path | None, typer.Option(help="Without a recipe: both sides in one TSV, CSV or JSONL file.")
+    ] = None,
     pairs_format: PairsFormat = None,
     source_column: SourceColumn = None,
     target_column: TargetColumn = None,

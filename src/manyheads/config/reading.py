@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import yaml
 
 from manyheads.config.cut import CutSettings
 from manyheads.config.messages import LOADER, KeyPath, build, key_lines
 from manyheads.config.recipe import RecipeBase, in_order
-from manyheads.config.tasks import Recipe
+from manyheads.config.tasks import TASKS, recipe_class
 from manyheads.errors import ManyheadsError, did_you_mean
+
+if TYPE_CHECKING:
+    from manyheads.config.tasks import Recipe
 
 R = TypeVar("R", bound=RecipeBase)
 
-RECIPES: dict[str, type[Recipe]] = {recipe.model_fields["task"].default: recipe for recipe in get_args(Recipe)}
 DEFAULT_TASK = "translation"
 
 
@@ -92,13 +94,14 @@ def build_recipe(
     values: Mapping[str, Any], *, origin: str = "recipe", lines: Mapping[KeyPath, int] | None = None
 ) -> Recipe:
     """Return values as the recipe of their task."""
-    task = str(values.get("task", DEFAULT_TASK))
-    if task not in RECIPES:
+    named = str(values.get("task", DEFAULT_TASK))
+    task = next((one for one in TASKS if one == named), None)
+    if task is None:
         line = f"line {lines[('task',)]}: " if lines and ("task",) in lines else ""
         raise ManyheadsError(
-            f"{line}'task' = {task!r}: there is no such task.", where=origin, cure=did_you_mean(task, RECIPES)
+            f"{line}'task' = {named!r}: there is no such task.", where=origin, cure=did_you_mean(named, TASKS)
         )
-    return build(RECIPES[task], values, origin=origin, lines=lines)
+    return build(recipe_class(task), values, origin=origin, lines=lines)
 
 
 def parse_change(change: str) -> dict[str, Any]:

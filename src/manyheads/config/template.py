@@ -11,8 +11,9 @@ from pydantic.fields import FieldInfo
 
 from manyheads.config.corpora import CorpusSettings, TargetTokenizerSettings
 from manyheads.config.models.transformer import VectorSettings
-from manyheads.config.reading import DEFAULT_TASK, RECIPES
+from manyheads.config.reading import DEFAULT_TASK
 from manyheads.config.recipe import in_order
+from manyheads.config.tasks import TASKS, recipe_class
 from manyheads.config.tasks.reading import ExamplesSettings
 from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.config.unions import has_kinds, members_by_kind, sections_of
@@ -37,7 +38,7 @@ def recipe_template(task: str = DEFAULT_TASK, model: str | None = None) -> str:
 
     If a section has several kinds, the default kind is shown; for the model, the requested one.
     """
-    schema = _named(task, RECIPES, where="--task")
+    schema = _named(task, {name: recipe_class(name) for name in TASKS}, where="--task")
     models = members_by_kind(schema.model_fields["model"].annotation)
     chosen = {} if model is None else {"model": _named(model, models, where="--model")}
     head = ["# A Manyheads recipe. Lines behind '#' show defaults; only data.train is required.", ""]

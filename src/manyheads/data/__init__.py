@@ -3,6 +3,7 @@
 | room | what is in it |
 |---|---|
 | `text/` | files, corpora, examples |
+| `formats/` | TSV, CSV and JSONL files of pairs |
 | `cleaning/` | faults of corpora, and cuts into training and test data |
 | `modifiers/` | changes to training pairs while they are read |
 | `lexicons/` | words that translate each other |

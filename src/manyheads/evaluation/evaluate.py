@@ -10,9 +10,8 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from manyheads.config.tasks import Recipe
 from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.errors import ManyheadsError
 from manyheads.evaluation.comparison import compare_runs, over_seeds
@@ -22,6 +21,9 @@ from manyheads.tasks import task_for
 from manyheads.tasks.interface import EvaluationOptions, TestData
 from manyheads.tasks.scoring import Scoring
 from manyheads.tasks.translation import TranslationTask
+
+if TYPE_CHECKING:
+    from manyheads.config.tasks import Recipe
 
 
 def evaluate(

@@ -21,6 +21,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from manyheads.config.models.positions import T5Settings
 from manyheads.config.models.transformer import TransformerSettings
 from manyheads.config.tasks.translation import TranslationConfig, TranslationRecipe
 from manyheads.errors import ManyheadsError
@@ -42,10 +43,9 @@ TYPES = ("float32", "int8", "int16", "int32", "float16", "bfloat16")  # the inde
 ACTIVATIONS = {"relu": 0, "swish": 2, "gelu": 3}
 EPSILON = 1e-5  # of torch's LayerNorm
 POSITIONS = 4096  # in an exported table; our engine builds a longer one when it needs to
-# CTranslate2's encoder has no ALiBi and ignores the flag for it. Before version 4.8.3 it added the first layer's T5
-# bias in every layer. The format cannot require a version, so our models with a T5 table per layer would be wrong there
-# without an error.
-SUPPORTED_POSITIONS = ("sinusoidal", "learned", "relative", "rotary")
+# CTranslate2's encoder has no ALiBi and ignores the flag for it. T5 biases need version 4.8.3: before it, the first
+# layer's table was used in every layer, without an error.
+SUPPORTED_POSITIONS = ("sinusoidal", "learned", "relative", "rotary", "t5")
 ROTARY_BASE = 10_000.0  # of `positions.rotary`
 # The largest 8-bit weight. CPUs without instructions for 8-bit products (AVX2 only) add pairs of products in 16 bits,
 # where 2 · 255 · 64 is the largest sum that fits: with 127, a trained model differed from float32 five times as much as
@@ -56,7 +56,10 @@ SOURCE, TARGET, OUTPUT = "encoder/embeddings_0/weight", "decoder/embeddings/weig
 
 def unsupported_by_ctranslate2(config: TranslationConfig) -> list[str]:
     """Return the keys, with their values, that CTranslate2 does not support."""
-    return unsupported_keys(config, positions=SUPPORTED_POSITIONS)
+    keys = unsupported_keys(config, positions=SUPPORTED_POSITIONS)
+    if config.model.kind == "transformer" and config.transformer.query_key_norm == "all":
+        keys.append("model.query_key_norm: all")  # its normalisation is wrong in attention over the encoder's output
+    return keys
 
 
 def export_ctranslate2(run: RunFolder, out: Path, *, quantization: Quantization = "float32") -> None:
@@ -188,16 +191,31 @@ _STACKS = {"source": "encoder", "target": "decoder"}
 def _self_attention(arrays: Arrays, name: str, exported: str, model: TransformerSettings) -> Parts:
     """Return a self-attention. Queries, keys and values are one matrix [3D, D], as in our model."""
     return {
-        f"{exported}/linear_0/weight": arrays[f"{name}.inputs"],
-        f"{exported}/linear_0/bias": arrays[f"{name}.inputs_bias"],
+        **_rows(arrays, f"{name}.inputs", f"{exported}/linear_0", slice(None)),
         **_linear(arrays, f"{name}.output", f"{exported}/linear_1"),
         **_norm(arrays, f"{name}_norm.norm", f"{exported}/layer_norm"),
-        **_relative_positions(arrays, name, exported, model),
+        **_query_key_norm(arrays, name, exported),
+        **_positions_of_attention(arrays, name, exported, model),
     }
 
 
-def _relative_positions(arrays: Arrays, name: str, exported: str, model: TransformerSettings) -> Parts:
-    """Return the positions of a self-attention: relative position vectors, rotary settings, or nothing."""
+def _query_key_norm(arrays: Arrays, name: str, exported: str) -> Parts:
+    """Return the norms of queries and keys, if there are any."""
+    if f"{name}.query_key_norm.queries.weight" not in arrays:
+        return {}
+    return {
+        **_norm(arrays, f"{name}.query_key_norm.queries", f"{exported}/q_norm"),
+        **_norm(arrays, f"{name}.query_key_norm.keys", f"{exported}/k_norm"),
+    }
+
+
+def _positions_of_attention(arrays: Arrays, name: str, exported: str, model: TransformerSettings) -> Parts:
+    """Return the positions of a self-attention: relative position vectors, T5's table, rotary settings, or nothing."""
+    if isinstance(model.positions, T5Settings):
+        return {
+            f"{exported}/relative_attention_bias": arrays[f"{name}.positions.table"],
+            f"{exported}/relative_attention_max_distance": np.int32(model.positions.reach),
+        }
     if model.positions.kind == "relative":
         return {
             f"{exported}/relative_position_{side}": arrays[f"{name}.positions.{side}"] for side in ("keys", "values")
@@ -213,34 +231,42 @@ def _relative_positions(arrays: Arrays, name: str, exported: str, model: Transfo
 
 def _cross_attention(arrays: Arrays, name: str, exported: str, width: int) -> Parts:
     """Return a cross-attention. Queries are one matrix [D, D], keys and values another [2D, D]."""
-    weight, bias = arrays[f"{name}.inputs"], arrays[f"{name}.inputs_bias"]
     return {
-        f"{exported}/linear_0/weight": weight[:width],
-        f"{exported}/linear_0/bias": bias[:width],
-        f"{exported}/linear_1/weight": weight[width:],
-        f"{exported}/linear_1/bias": bias[width:],
+        **_rows(arrays, f"{name}.inputs", f"{exported}/linear_0", slice(None, width)),
+        **_rows(arrays, f"{name}.inputs", f"{exported}/linear_1", slice(width, None)),
         **_linear(arrays, f"{name}.output", f"{exported}/linear_2"),
         **_norm(arrays, f"{name}_norm.norm", f"{exported}/layer_norm"),
     }
 
 
 def _feed_forward(arrays: Arrays, name: str, exported: str) -> Parts:
-    """Return the two linear layers of a feed-forward network, and their norm."""
+    """Return the linear layers of a feed-forward network, and their norm; `linear_0` is the one that is activated."""
+    gated = f"{name}.feed_forward.gate.weight" in arrays
+    widen = f"{exported}/ffn/linear_0_noact" if gated else f"{exported}/ffn/linear_0"
     return {
-        **_linear(arrays, f"{name}.feed_forward.widen", f"{exported}/ffn/linear_0"),
+        **(_linear(arrays, f"{name}.feed_forward.gate", f"{exported}/ffn/linear_0") if gated else {}),
+        **_linear(arrays, f"{name}.feed_forward.widen", widen),
         **_linear(arrays, f"{name}.feed_forward.narrow", f"{exported}/ffn/linear_1"),
         **_norm(arrays, f"{name}.feed_forward_norm.norm", f"{exported}/ffn/layer_norm"),
     }
 
 
+def _rows(arrays: Arrays, name: str, exported: str, rows: slice) -> Parts:
+    """Return some rows of the input projections, and of their bias if there is one."""
+    parts: Parts = {f"{exported}/weight": arrays[name][rows]}
+    return parts | ({f"{exported}/bias": arrays[f"{name}_bias"][rows]} if f"{name}_bias" in arrays else {})
+
+
 def _linear(arrays: Arrays, name: str, exported: str) -> Parts:
-    """Return a matrix and its bias."""
-    return {f"{exported}/weight": arrays[f"{name}.weight"], f"{exported}/bias": arrays[f"{name}.bias"]}
+    """Return a matrix, and its bias if there is one."""
+    parts: Parts = {f"{exported}/weight": arrays[f"{name}.weight"]}
+    return parts | ({f"{exported}/bias": arrays[f"{name}.bias"]} if f"{name}.bias" in arrays else {})
 
 
 def _norm(arrays: Arrays, name: str, exported: str) -> Parts:
-    """Return LayerNorm's γ and β."""
-    return {f"{exported}/gamma": arrays[f"{name}.weight"], f"{exported}/beta": arrays[f"{name}.bias"]}
+    """Return LayerNorm's γ and β, or RMSNorm's γ: CTranslate2 takes a norm without β for RMSNorm."""
+    parts: Parts = {f"{exported}/gamma": arrays[f"{name}.weight"]}
+    return parts | ({f"{exported}/beta": arrays[f"{name}.bias"]} if f"{name}.bias" in arrays else {})
 
 
 def quantized(parts: Parts, quantization: Quantization, *, int8_maximum: int) -> Parts:
@@ -274,7 +300,7 @@ def binary(parts: Mapping[str, Array | str]) -> bytes:
     return b"".join(_chunks(parts))
 
 
-def _chunks(parts: Mapping[str, Array | str]) -> Iterator[bytes]:
+def _chunks(parts: Mapping[str, Array | str]) -> Iterator[bytes | memoryview]:
     """Yield the content of the file in chunks, arrays and aliases in the order of their names."""
     stored = {name: part for name, part in sorted(parts.items()) if not isinstance(part, str)}
     aliases = {name: part for name, part in sorted(parts.items()) if isinstance(part, str)}
@@ -282,7 +308,7 @@ def _chunks(parts: Mapping[str, Array | str]) -> Iterator[bytes]:
     for name, array in stored.items():
         yield _string(name) + struct.pack(f"<B{array.ndim}I", array.ndim, *array.shape)
         yield struct.pack("<BI", TYPES.index(array.dtype.name), array.nbytes)
-        yield array.tobytes()
+        yield np.ascontiguousarray(array).reshape(-1).view(np.uint8).data  # copied only when the chunks are joined
     yield struct.pack("<I", len(aliases))
     for name, part in aliases.items():
         yield _string(name) + _string(part)

@@ -34,6 +34,14 @@ SHARED, SOURCE, TARGET, OUTPUT = (
     "model.decoder.embed_tokens.weight",
     "lm_head.weight",
 )
+# The parts that Marian has, by their keys.
+PLAIN = {
+    "norm": "post",
+    "norm_kind": "layer",
+    "gated": False,
+    "biases": True,
+    "query_key_norm": "none",
+}
 ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "swish", "silu": "swish"}  # Marian's names to our names
 REQUIRED = (
     *("vocab_size", "d_model", "encoder_layers", "decoder_layers", "encoder_attention_heads"),
@@ -117,9 +125,12 @@ def _pair(name: str, marian_name: str, weight_axes: tuple[int, ...], bias_axes: 
 
 def unsupported_by_marian(config: TranslationConfig) -> list[str]:
     """Return the keys, with their values, that Marian does not support."""
-    norm = config.transformer.norm
-    keys = [] if norm == "post" else [f"model.norm: {norm}"]
-    return keys + unsupported_keys(config, positions=("sinusoidal",))
+    keys = unsupported_keys(config, positions=("sinusoidal",))
+    if config.model.kind != "transformer":
+        return keys
+    model = config.transformer
+    found = {name: getattr(model, name) for name in PLAIN}
+    return [f"model.{name}: {str(value).lower()}" for name, value in found.items() if value != PLAIN[name]] + keys
 
 
 def to_marian(arrays: Arrays, config: TranslationConfig) -> Arrays:

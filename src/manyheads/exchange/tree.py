@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
+from manyheads.config.models.positions import RelativeSettings, T5Settings
+from manyheads.config.models.transformer import TransformerSettings
 from manyheads.config.tasks.translation import TranslationConfig
 from manyheads.runs.weights import Arrays, check_names, read_weights, shapes
 
@@ -20,15 +22,15 @@ def weight_tree(config: TranslationConfig) -> Shapes:
     tree = _embeddings(config)
     for index in range(model.encoder_layers):
         name = f"encoder.layers.{index}"
-        tree |= _layer(name, ("attention",), model.width, model.feed_forward)
-        tree |= _relative_positions(f"{name}.attention", config)
+        tree |= _layer(name, ("attention",), model)
+        tree |= _positions_of_attention(f"{name}.attention", model)
     for index in range(model.decoder_layers):
         name = f"decoder.layers.{index}"
-        tree |= _layer(name, ("self_attention", "cross_attention"), model.width, model.feed_forward)
-        tree |= _relative_positions(f"{name}.self_attention", config)
+        tree |= _layer(name, ("self_attention", "cross_attention"), model)
+        tree |= _positions_of_attention(f"{name}.self_attention", model)
     if model.norm == "pre":
         for stack in ("encoder", "decoder"):
-            tree |= _pair(f"{stack}.final_norm", (model.width,))
+            tree |= _norm(f"{stack}.final_norm", model)
     return tree
 
 
@@ -77,29 +79,48 @@ def _embeddings(config: TranslationConfig) -> Shapes:
     return tree
 
 
-def _layer(name: str, attentions: tuple[str, ...], width: int, inner: int) -> Shapes:
+def _layer(name: str, attentions: tuple[str, ...], model: TransformerSettings) -> Shapes:
     """Return the shapes of one layer: its attentions, its feed-forward network, and a norm for each of them."""
     tree: Shapes = {}
     for attention in attentions:
-        tree[f"{name}.{attention}.inputs"] = (3 * width, width)
-        tree[f"{name}.{attention}.inputs_bias"] = (3 * width,)
-        tree |= _pair(f"{name}.{attention}.output", (width, width))
-    tree |= _pair(f"{name}.feed_forward.widen", (inner, width))
-    tree |= _pair(f"{name}.feed_forward.narrow", (width, inner))
+        tree |= _attention(f"{name}.{attention}", model, crosses=attention == "cross_attention")
+    for matrix in ("gate", "widen") if model.gated else ("widen",):
+        tree |= _linear(f"{name}.feed_forward.{matrix}", (model.feed_forward, model.width), model)
+    tree |= _linear(f"{name}.feed_forward.narrow", (model.width, model.feed_forward), model)
     for sublayer in (*attentions, "feed_forward"):
-        tree |= _pair(f"{name}.{sublayer}_norm.norm", (width,))
+        tree |= _norm(f"{name}.{sublayer}_norm.norm", model)
     return tree
 
 
-def _relative_positions(attention: str, config: TranslationConfig) -> Shapes:
-    """Return the shapes of the relative position vectors of a self-attention, if it has them."""
-    model = config.transformer
-    if model.positions.kind != "relative":
-        return {}
-    shape = (2 * model.positions.clip + 1, model.width // model.heads)
-    return {f"{attention}.positions.{name}": shape for name in ("keys", "values")}
+def _attention(name: str, model: TransformerSettings, *, crosses: bool) -> Shapes:
+    """Return the shapes of an attention: its projections, and the norms of queries and keys, if it has them."""
+    tree: Shapes = {f"{name}.inputs": (3 * model.width, model.width)}
+    if model.biases:
+        tree[f"{name}.inputs_bias"] = (3 * model.width,)
+    tree |= _linear(f"{name}.output", (model.width, model.width), model)
+    if model.query_key_norm == "all" or (model.query_key_norm == "self" and not crosses):
+        head = (model.width // model.heads,)
+        tree |= {f"{name}.query_key_norm.{side}.weight": head for side in ("queries", "keys")}
+    return tree
 
 
-def _pair(name: str, shape: tuple[int, ...]) -> Shapes:
-    """Return the shapes of a weight and its bias."""
-    return {f"{name}.weight": shape, f"{name}.bias": shape[:1]}
+def _positions_of_attention(attention: str, model: TransformerSettings) -> Shapes:
+    """Return the shapes of the trained positions of a self-attention, if it has any."""
+    match model.positions:
+        case RelativeSettings(clip=clip):
+            shape = (2 * clip + 1, model.width // model.heads)
+            return {f"{attention}.positions.{name}": shape for name in ("keys", "values")}
+        case T5Settings(buckets=buckets):
+            return {f"{attention}.positions.table": (buckets, model.heads)}
+    return {}
+
+
+def _linear(name: str, shape: tuple[int, ...], model: TransformerSettings) -> Shapes:
+    """Return the shapes of a matrix, and of its bias if linear layers have one."""
+    return {f"{name}.weight": shape} | ({f"{name}.bias": shape[:1]} if model.biases else {})
+
+
+def _norm(name: str, model: TransformerSettings) -> Shapes:
+    """Return the shapes of a norm's γ and, of LayerNorm, β."""
+    parts = ("weight", "bias") if model.norm_kind == "layer" else ("weight",)
+    return {f"{name}.{part}": (model.width,) for part in parts}

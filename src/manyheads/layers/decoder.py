@@ -13,8 +13,9 @@ from torch import Tensor, nn
 from manyheads.attention.cache import Cache, KeysValues
 from manyheads.attention.masks import Mask
 from manyheads.attention.multi_head import MultiHeadAttention
-from manyheads.layers.add_norm import AddNorm, NormOrder
-from manyheads.layers.feed_forward import FeedForward
+from manyheads.layers.add_norm import AddNorm
+from manyheads.layers.gated_feed_forward import AnyFeedForward
+from manyheads.layers.norms import PAPER, Normalization
 
 
 class DecoderLayer(nn.Module):
@@ -24,19 +25,19 @@ class DecoderLayer(nn.Module):
         self,
         self_attention: MultiHeadAttention,
         cross_attention: MultiHeadAttention,
-        feed_forward: FeedForward,
+        feed_forward: AnyFeedForward,
         *,
         dropout: float,
-        order: NormOrder = "post",
+        normalization: Normalization = PAPER,
     ) -> None:
         super().__init__()
         self.self_attention = self_attention
         self.cross_attention = cross_attention
         self.feed_forward = feed_forward
         width = self_attention.width
-        self.self_attention_norm = AddNorm(width, dropout=dropout, order=order)
-        self.cross_attention_norm = AddNorm(width, dropout=dropout, order=order)
-        self.feed_forward_norm = AddNorm(width, dropout=dropout, order=order)
+        self.self_attention_norm = AddNorm(width, dropout=dropout, normalization=normalization)
+        self.cross_attention_norm = AddNorm(width, dropout=dropout, normalization=normalization)
+        self.feed_forward_norm = AddNorm(width, dropout=dropout, normalization=normalization)
 
     def forward(
         self, states: Tensor, mask: Mask, memory: KeysValues, memory_mask: Mask, cache: Cache | None = None
@@ -48,12 +49,12 @@ class DecoderLayer(nn.Module):
 
 
 class Decoder(nn.Module):
-    """A stack of decoder layers; with pre-norm, a final LayerNorm follows."""
+    """A stack of decoder layers; with pre-norm, a final norm follows."""
 
-    def __init__(self, layers: Iterable[DecoderLayer], *, width: int, order: NormOrder = "post") -> None:
+    def __init__(self, layers: Iterable[DecoderLayer], *, width: int, normalization: Normalization = PAPER) -> None:
         super().__init__()
         self.layers = nn.ModuleList(layers)
-        self.final_norm = nn.LayerNorm(width) if order == "pre" else nn.Identity()
+        self.final_norm = normalization.final_norm(width)
 
     def keys_values(self, memory: Tensor) -> list[KeysValues]:
         """Project the encoder's output [B, S, D] to the keys and values of every layer's cross-attention."""

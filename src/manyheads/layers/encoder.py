@@ -8,8 +8,9 @@ from torch import Tensor, nn
 
 from manyheads.attention.masks import Mask
 from manyheads.attention.multi_head import MultiHeadAttention
-from manyheads.layers.add_norm import EPSILON, AddNorm, NormOrder
-from manyheads.layers.feed_forward import FeedForward
+from manyheads.layers.add_norm import AddNorm
+from manyheads.layers.gated_feed_forward import AnyFeedForward
+from manyheads.layers.norms import PAPER, Normalization
 
 
 class EncoderLayer(nn.Module):
@@ -18,17 +19,16 @@ class EncoderLayer(nn.Module):
     def __init__(
         self,
         attention: MultiHeadAttention,
-        feed_forward: FeedForward,
+        feed_forward: AnyFeedForward,
         *,
         dropout: float,
-        order: NormOrder = "post",
-        epsilon: float = EPSILON,
+        normalization: Normalization = PAPER,
     ) -> None:
         super().__init__()
         self.attention = attention
         self.feed_forward = feed_forward
-        self.attention_norm = AddNorm(attention.width, dropout=dropout, order=order, epsilon=epsilon)
-        self.feed_forward_norm = AddNorm(attention.width, dropout=dropout, order=order, epsilon=epsilon)
+        self.attention_norm = AddNorm(attention.width, dropout=dropout, normalization=normalization)
+        self.feed_forward_norm = AddNorm(attention.width, dropout=dropout, normalization=normalization)
 
     def forward(self, states: Tensor, mask: Mask) -> Tensor:
         """Return new states [B, S, D] for states [B, S, D]; no position attends to a masked one."""
@@ -37,12 +37,12 @@ class EncoderLayer(nn.Module):
 
 
 class Encoder(nn.Module):
-    """A stack of encoder layers; with pre-norm, whose last sum is not normalised, a final LayerNorm follows."""
+    """A stack of encoder layers; with pre-norm, whose last sum is not normalised, a final norm follows."""
 
-    def __init__(self, layers: Iterable[EncoderLayer], *, width: int, order: NormOrder = "post") -> None:
+    def __init__(self, layers: Iterable[EncoderLayer], *, width: int, normalization: Normalization = PAPER) -> None:
         super().__init__()
         self.layers = nn.ModuleList(layers)
-        self.final_norm = nn.LayerNorm(width) if order == "pre" else nn.Identity()
+        self.final_norm = normalization.final_norm(width)
 
     def forward(self, states: Tensor, mask: Mask) -> Tensor:
         """Return the memory [B, S, D] for embedded tokens [B, S, D]."""

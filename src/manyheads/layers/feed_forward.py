@@ -15,17 +15,23 @@ from torch import Tensor, nn
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu, "swish": F.silu}
 
 
+def initialise_linear(layer: nn.Linear) -> None:
+    """Initialise a layer with Glorot-uniform weights, and its bias, if it has one, with zero."""
+    nn.init.xavier_uniform_(layer.weight)
+    if layer.bias is not None:
+        nn.init.zeros_(layer.bias)
+
+
 class FeedForward(nn.Module):
     """Two linear layers with an activation between them, applied at every position."""
 
-    def __init__(self, width: int, inner: int, *, activation: str = "relu") -> None:
+    def __init__(self, width: int, inner: int, *, activation: str = "relu", bias: bool = True) -> None:
         super().__init__()
-        self.widen = nn.Linear(width, inner)
-        self.narrow = nn.Linear(inner, width)
+        self.widen = nn.Linear(width, inner, bias=bias)
+        self.narrow = nn.Linear(inner, width, bias=bias)
         self.activation = ACTIVATIONS[activation]
         for layer in (self.widen, self.narrow):
-            nn.init.xavier_uniform_(layer.weight)
-            nn.init.zeros_(layer.bias)
+            initialise_linear(layer)
 
     @property
     def multiplications(self) -> int:

@@ -24,6 +24,7 @@ from manyheads.config.models.bert import BertSettings
 from manyheads.layers.dropout import Dropout
 from manyheads.layers.encoder import Encoder, EncoderLayer
 from manyheads.layers.feed_forward import ACTIVATIONS, FeedForward
+from manyheads.layers.norms import Normalization
 from manyheads.models.interface import EncoderInputs, TextEncoder
 from manyheads.models.parts import make_self_attention
 from manyheads.positions.learned import LearnedPositions
@@ -162,7 +163,7 @@ def _layer(settings: BertSettings, number: int) -> EncoderLayer:
         _attention(settings, number),
         FeedForward(settings.width, settings.feed_forward, activation=settings.activation),
         dropout=settings.dropout,
-        epsilon=settings.norm_epsilon,
+        normalization=Normalization(epsilon=settings.norm_epsilon),
     )
 
 

@@ -19,11 +19,12 @@ from manyheads.attention.cache import Cache
 from manyheads.attention.masks import Mask
 from manyheads.attention.multi_head import MultiHeadAttention
 from manyheads.config.models.language_model import LanguageModelSettings
-from manyheads.layers.add_norm import AddNorm, NormOrder
+from manyheads.layers.add_norm import AddNorm
 from manyheads.layers.embedding import Embedding, token_vectors
-from manyheads.layers.feed_forward import FeedForward
+from manyheads.layers.gated_feed_forward import AnyFeedForward
+from manyheads.layers.norms import Normalization
 from manyheads.models.interface import Decoded, LanguageModel
-from manyheads.models.parts import make_embedding, make_self_attention
+from manyheads.models.parts import make_embedding, make_feed_forward, make_self_attention, normalization
 
 
 @dataclass(frozen=True)
@@ -46,13 +47,18 @@ class LanguageModelLayer(nn.Module):
     """Masked self-attention, then feed-forward, each inside Add & Norm."""
 
     def __init__(
-        self, attention: MultiHeadAttention, feed_forward: FeedForward, *, dropout: float, order: NormOrder
+        self,
+        attention: MultiHeadAttention,
+        feed_forward: AnyFeedForward,
+        *,
+        dropout: float,
+        normalization: Normalization,
     ) -> None:
         super().__init__()
         self.self_attention = attention
         self.feed_forward = feed_forward
-        self.attention_norm = AddNorm(attention.width, dropout=dropout, order=order)
-        self.feed_forward_norm = AddNorm(attention.width, dropout=dropout, order=order)
+        self.attention_norm = AddNorm(attention.width, dropout=dropout, normalization=normalization)
+        self.feed_forward_norm = AddNorm(attention.width, dropout=dropout, normalization=normalization)
 
     def forward(self, states: Tensor, cache: Cache | None = None) -> Tensor:
         """Return new states [B, T, D] for states [B, T, D], which see their past and the cache's."""
@@ -65,12 +71,17 @@ class TransformerLanguageModel(LanguageModel[TextState]):
     """The decoder-only Transformer."""
 
     def __init__(
-        self, embedding: Embedding, layers: Iterable[LanguageModelLayer], output: nn.Parameter, *, order: NormOrder
+        self,
+        embedding: Embedding,
+        layers: Iterable[LanguageModelLayer],
+        output: nn.Parameter,
+        *,
+        normalization: Normalization,
     ) -> None:
         super().__init__()
         self.embedding = embedding
         self.layers = nn.ModuleList(layers)
-        self.final_norm = nn.LayerNorm(output.shape[1]) if order == "pre" else nn.Identity()
+        self.final_norm = normalization.final_norm(output.shape[1])
         self.output = output  # [V, D]; the same parameter as the embeddings' where they are tied
 
     @classmethod
@@ -80,7 +91,7 @@ class TransformerLanguageModel(LanguageModel[TextState]):
         output = vectors if settings.tie else token_vectors(vocabulary, settings.width)
         layers = (_layer(settings, number) for number in range(settings.layers))
         embedding = make_embedding(vectors, settings.positions, dropout=settings.dropout)
-        return cls(embedding, layers, output, order=settings.norm)
+        return cls(embedding, layers, output, normalization=normalization(settings))
 
     @property
     def output_vectors(self) -> Tensor:
@@ -120,9 +131,16 @@ class TransformerLanguageModel(LanguageModel[TextState]):
 
 def _layer(settings: LanguageModelSettings, number: int) -> LanguageModelLayer:
     """Return one layer."""
-    width, heads = settings.width, settings.heads
     attention = make_self_attention(
-        settings.attention, settings.positions, width=width, heads=heads, seed=number, causal=True
+        settings.attention,
+        settings.positions,
+        width=settings.width,
+        heads=settings.heads,
+        seed=number,
+        causal=True,
+        bias=settings.biases,
+        query_key_norm=settings.query_key_norm != "none",
     )
-    feed_forward = FeedForward(width, settings.feed_forward, activation=settings.activation)
-    return LanguageModelLayer(attention, feed_forward, dropout=settings.dropout, order=settings.norm)
+    return LanguageModelLayer(
+        attention, make_feed_forward(settings), dropout=settings.dropout, normalization=normalization(settings)
+    )

@@ -1,4 +1,4 @@
-"""From typed settings to the parts that several models have: embeddings and self-attention."""
+"""From typed settings to the parts that several models have: embeddings, self-attention, feed-forward networks."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from manyheads.attention.longformer import LongformerAttention
 from manyheads.attention.mechanism import Mechanism
 from manyheads.attention.multi_head import MultiHeadAttention
 from manyheads.attention.performer import PerformerAttention
+from manyheads.attention.query_key_norm import QueryKeyNorm
 from manyheads.attention.window import WindowAttention
 from manyheads.config.models.attention import (
     AnyAttention,
@@ -24,6 +25,7 @@ from manyheads.config.models.attention import (
     PerformerSettings,
     WindowSettings,
 )
+from manyheads.config.models.layers import LayerSettings
 from manyheads.config.models.positions import (
     AlibiSettings,
     AnyPositions,
@@ -34,6 +36,9 @@ from manyheads.config.models.positions import (
     T5Settings,
 )
 from manyheads.layers.embedding import Embedding
+from manyheads.layers.feed_forward import FeedForward
+from manyheads.layers.gated_feed_forward import AnyFeedForward, GatedFeedForward
+from manyheads.layers.norms import Normalization
 from manyheads.positions.alibi import LinearBias
 from manyheads.positions.interface import AbsolutePositions, AttentionPositions
 from manyheads.positions.learned import LearnedPositions
@@ -61,7 +66,15 @@ def _added_positions(settings: AnyPositions, width: int) -> AbsolutePositions | 
 
 
 def make_self_attention(
-    attention: AnyAttention, positions: AnyPositions | None, *, width: int, heads: int, seed: int, causal: bool
+    attention: AnyAttention,
+    positions: AnyPositions | None,
+    *,
+    width: int,
+    heads: int,
+    seed: int,
+    causal: bool,
+    bias: bool = True,
+    query_key_norm: bool = False,
 ) -> MultiHeadAttention:
     """Return self-attention for states [B, T, D]; what it draws at random follows from the seed.
 
@@ -69,9 +82,21 @@ def make_self_attention(
     """
     mechanism = make_mechanism(attention, width=width, heads=heads, seed=seed)
     seen = _positions_of_attention(positions, width // heads, heads, causal=causal)
+    norm = QueryKeyNorm(width // heads) if query_key_norm else None
     if isinstance(mechanism, WindowAttention) and mechanism.global_tokens:
-        return LongformerAttention(width, heads, window=mechanism, positions=seen)
-    return MultiHeadAttention(width, heads, mechanism=mechanism, positions=seen)
+        return LongformerAttention(width, heads, window=mechanism, bias=bias, positions=seen, query_key_norm=norm)
+    return MultiHeadAttention(width, heads, bias=bias, mechanism=mechanism, positions=seen, query_key_norm=norm)
+
+
+def make_feed_forward(settings: LayerSettings) -> AnyFeedForward:
+    """Return one feed-forward network."""
+    kind = GatedFeedForward if settings.gated else FeedForward
+    return kind(settings.width, settings.feed_forward, activation=settings.activation, bias=settings.biases)
+
+
+def normalization(settings: LayerSettings) -> Normalization:
+    """Return the kind and place of the norms in a stack."""
+    return Normalization(settings.norm, settings.norm_kind)
 
 
 def _positions_of_attention(

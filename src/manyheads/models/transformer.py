@@ -16,14 +16,14 @@ from manyheads.attention.cache import Cache, KeysValues
 from manyheads.attention.dot_product import DotProductAttention
 from manyheads.attention.masks import Mask
 from manyheads.attention.multi_head import MultiHeadAttention
+from manyheads.attention.query_key_norm import QueryKeyNorm
 from manyheads.config.models.attention import DotProductSettings
 from manyheads.config.models.transformer import TransformerSettings
 from manyheads.layers.decoder import Decoder, DecoderLayer
 from manyheads.layers.embedding import Embedding, token_vectors
 from manyheads.layers.encoder import Encoder, EncoderLayer
-from manyheads.layers.feed_forward import FeedForward
 from manyheads.models.interface import Decoded, SequenceToSequence, Tokens
-from manyheads.models.parts import make_embedding, make_self_attention
+from manyheads.models.parts import make_embedding, make_feed_forward, make_self_attention, normalization
 
 
 @dataclass(frozen=True)
@@ -174,19 +174,27 @@ def _self_attention(settings: TransformerSettings, layer: int, *, causal: bool) 
     """Return the self-attention of a layer."""
     attention = settings.attention_of_decoder if causal else settings.attention
     return make_self_attention(
-        attention, settings.positions, width=settings.width, heads=settings.heads, seed=layer, causal=causal
+        attention,
+        settings.positions,
+        width=settings.width,
+        heads=settings.heads,
+        seed=layer,
+        causal=causal,
+        bias=settings.biases,
+        query_key_norm=settings.query_key_norm != "none",
     )
 
 
 def _cross_attention(settings: TransformerSettings) -> MultiHeadAttention:
     """Return one attention over the encoder's output, which is always full and has no positions."""
     dropout = settings.attention.dropout if isinstance(settings.attention, DotProductSettings) else 0.0
-    return MultiHeadAttention(settings.width, settings.heads, mechanism=DotProductAttention(dropout=dropout))
-
-
-def _feed_forward(settings: TransformerSettings) -> FeedForward:
-    """Return one feed-forward network."""
-    return FeedForward(settings.width, settings.feed_forward, activation=settings.activation)
+    return MultiHeadAttention(
+        settings.width,
+        settings.heads,
+        bias=settings.biases,
+        mechanism=DotProductAttention(dropout=dropout),
+        query_key_norm=QueryKeyNorm(settings.width // settings.heads) if settings.query_key_norm == "all" else None,
+    )
 
 
 def _encoder(settings: TransformerSettings) -> Encoder:
@@ -194,13 +202,13 @@ def _encoder(settings: TransformerSettings) -> Encoder:
     layers = (
         EncoderLayer(
             _self_attention(settings, layer, causal=False),
-            _feed_forward(settings),
+            make_feed_forward(settings),
             dropout=settings.dropout,
-            order=settings.norm,
+            normalization=normalization(settings),
         )
         for layer in range(settings.encoder_layers)
     )
-    return Encoder(layers, width=settings.width, order=settings.norm)
+    return Encoder(layers, width=settings.width, normalization=normalization(settings))
 
 
 def _decoder(settings: TransformerSettings) -> Decoder:
@@ -209,10 +217,10 @@ def _decoder(settings: TransformerSettings) -> Decoder:
         DecoderLayer(
             _self_attention(settings, settings.encoder_layers + layer, causal=True),
             _cross_attention(settings),
-            _feed_forward(settings),
+            make_feed_forward(settings),
             dropout=settings.dropout,
-            order=settings.norm,
+            normalization=normalization(settings),
         )
         for layer in range(settings.decoder_layers)
     )
-    return Decoder(layers, width=settings.width, order=settings.norm)
+    return Decoder(layers, width=settings.width, normalization=normalization(settings))

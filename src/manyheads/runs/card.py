@@ -5,8 +5,10 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, requires, version
+from typing import TYPE_CHECKING
 
-from manyheads.config.tasks import Recipe
+if TYPE_CHECKING:
+    from manyheads.config.tasks import Recipe
 
 
 def versions() -> dict[str, str]:

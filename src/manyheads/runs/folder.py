@@ -21,7 +21,7 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -29,13 +29,16 @@ from manyheads.config.messages import explain
 from manyheads.config.model_config import ConfigBase
 from manyheads.config.reading import load_recipe, of_task, recipe_text
 from manyheads.config.recipe import RecipeBase
-from manyheads.config.tasks import ModelConfig, Recipe, config_class
+from manyheads.config.tasks import config_class
 from manyheads.config.tasks.translation import TranslationConfig
 from manyheads.data.text.cut import Cut
 from manyheads.data.tokens.tokenizers import Tokenizers
 from manyheads.errors import ManyheadsError
 from manyheads.runs.atomic import explained, leftovers, new_folder, remove_folder, remove_leftovers, write_file
 from manyheads.runs.shipped import find_run
+
+if TYPE_CHECKING:
+    from manyheads.config.tasks import ModelConfig, Recipe
 
 # What may differ between a run and the recipe it is continued with: it changes what comes, not what was learned.
 CHANGEABLE = ("name", "training", "validation", "decoding")

@@ -54,7 +54,7 @@ def _widened(arrays: Arrays) -> Arrays:
     if not scales:
         return arrays
     return {
-        name: array.astype(np.float32) * scales.get(name, np.float32(1))
+        name: np.multiply(array, scales[name], dtype=np.float32) if name in scales else array.astype(np.float32)
         for name, array in arrays.items()
         if not (name.endswith(SCALE) and name.removesuffix(SCALE) in scales)
     }

@@ -18,6 +18,7 @@ from manyheads.data.batches.mixture import Mixture
 from manyheads.data.batches.pairs import PairBatch, PairBatches
 from manyheads.data.batches.stages import stage_batches
 from manyheads.data.batches.store import Store, open_store
+from manyheads.data.formats.detection import with_format
 from manyheads.data.text.corpora import Corpus, Weighted, open_corpus, together
 from manyheads.data.text.held_out import Corpora, open_corpora
 from manyheads.data.text.records import Pair
@@ -426,7 +427,7 @@ def _test_corpus(recipe: TranslationRecipe, data: TestData) -> CorpusSettings:
     if not any((data.source, data.target, data.pairs)) and (data.task or trained_on.task):
         options = trained_on.options if data.task in (None, trained_on.task) else {}
         values |= {"task": data.task or trained_on.task, "count": data.count, "seed": 0, "options": options}
-    return build(CorpusSettings, values, origin="the test data")
+    return build(CorpusSettings, with_format(values), origin="the test data")
 
 
 def _pieces(kind: TokenizerKind, asked: int | None) -> int:

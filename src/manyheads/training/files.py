@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from itertools import islice
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from manyheads.config.tasks.translation import TranslationRecipe
+from manyheads.data.formats.detection import with_format
 from manyheads.data.text.files import read_lines
 from manyheads.errors import ManyheadsError
 from manyheads.runs.folder import RunFolder
@@ -41,7 +43,7 @@ class Files:
     Args:
         source: Source texts, one per line.
         target: Target texts, parallel to the source.
-        pairs: A TSV or JSONL file with both sides, in place of `source` and `target`.
+        pairs: A TSV, CSV or JSONL file with both sides, in place of `source` and `target`.
         columns: Where each side is in `pairs`.
         valid_source: Source texts for validation. By default, some pairs are held out of the data.
         valid_target: Target texts for validation.
@@ -86,12 +88,12 @@ class Files:
 
     def _corpus(
         self, source: Path | str | None, target: Path | str | None, pairs: Path | str | None
-    ) -> dict[str, str] | None:
+    ) -> dict[str, Any] | None:
         """Return the corpus that is given, as a recipe has it; None if it is not, or not whole."""
         if pairs is not None:
             if source is not None or target is not None:
                 raise ManyheadsError("give either a file of pairs, or one for each side.", where=str(pairs))
-            return {"pairs": str(pairs), **self.columns.given}
+            return with_format({"pairs": str(pairs), **self.columns.given})
         return {"source": str(source), "target": str(target)} if source is not None and target is not None else None
 
 
@@ -102,6 +104,6 @@ def refuse_text(path: Path) -> None:
     beginning = list(islice(read_lines(path, lenient=True), BEGINNING))
     if any(map(_DATA.match, beginning)):
         return
-    has_pairs = any("\t" in line for line in beginning[:1]) or {".tsv", ".jsonl"} & set(path.suffixes)
+    has_pairs = any("\t" in line for line in beginning[:1]) or {".tsv", ".csv", ".jsonl"} & set(path.suffixes)
     files = f"--pairs {path}" if has_pairs else f"--source {path} --target FILE"
     raise ManyheadsError("this is not a recipe.", where=str(path), cure=f"To learn from it: manyheads train {files}")

@@ -3,6 +3,7 @@
 | file | what it is |
 |---|---|
 | `base` | what the settings of every model have |
+| `layers` | what the settings of every stack of Transformer layers have |
 | `attention`, `positions` | the parts that several models have, by kind |
 | `transformer` | the paper's encoder–decoder |
 | `bert` | the encoder alone |

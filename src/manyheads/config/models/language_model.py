@@ -7,20 +7,22 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from manyheads.config.models.attention import AttentionSettings, DotProductSettings
-from manyheads.config.models.base import ModelSettings, heads_divide_width
+from manyheads.config.models.base import heads_divide_width
+from manyheads.config.models.layers import LayerSettings
 from manyheads.config.models.positions import PositionSettings, RotarySettings
 from manyheads.config.values import Positive
 
 
-class LanguageModelSettings(ModelSettings):
+class LanguageModelSettings(LayerSettings):
     """The Transformer's decoder without a source."""
 
     kind: Literal["language_model"] = Field("language_model", description="The Transformer's decoder without a source.")
-    heads: Positive = Field(8, description="h, the number of attention heads; the width must be divisible by it.")
     layers: Positive = Field(6, description="Layers of the decoder.")
-    feed_forward: Positive = Field(2048, description="d_ff, the inner width of the feed-forward networks.")
     activation: Literal["relu", "gelu", "swish"] = Field("gelu", description="Activation of the feed-forward networks.")
-    norm: Literal["post", "pre"] = Field("pre", description="LayerNorm after each residual sum (the paper) or before.")
+    norm: Literal["post", "pre"] = Field("pre", description="Norms after each residual sum (the paper) or before.")
+    query_key_norm: Literal["none", "self"] = Field(
+        "none", description="RMSNorm of queries and keys: in no attention, or in self-attention."
+    )
     tie: bool = Field(True, description="The embeddings are the weights of the output layer too.")
     attention: AttentionSettings = Field(
         default_factory=DotProductSettings, description="The self-attention in every head."

@@ -8,7 +8,8 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from manyheads.config.models.attention import AnyAttention, AttentionSettings, DotProductSettings
-from manyheads.config.models.base import ModelSettings, heads_divide_width
+from manyheads.config.models.base import heads_divide_width
+from manyheads.config.models.layers import LayerSettings
 from manyheads.config.models.positions import PositionSettings, SinusoidalSettings
 from manyheads.config.values import Positive, Probability, Settings
 
@@ -36,7 +37,7 @@ class VectorSettings(Settings):
     freeze: bool = Field(False, description="Keep embeddings that were loaded as they are instead of fine-tuning them.")
 
 
-class TransformerSettings(ModelSettings):
+class TransformerSettings(LayerSettings):
     """The paper's encoder–decoder."""
 
     kind: Literal["transformer"] = Field("transformer", description="The paper's encoder–decoder.")
@@ -45,13 +46,12 @@ class TransformerSettings(ModelSettings):
         description="Sizes to start from: tiny, small, base or big; keys given here replace the preset's.",
     )
     width: Positive = Field(512, description="d_model, the width of every layer.")
-    heads: Positive = Field(8, description="h, the number of attention heads; the width must be divisible by it.")
     encoder_layers: Positive = Field(6, description="Layers of the encoder.")
     decoder_layers: Positive = Field(6, description="Layers of the decoder.")
-    feed_forward: Positive = Field(2048, description="d_ff, the inner width of the feed-forward networks.")
     dropout: Probability = Field(0.1, description="Dropout of every sublayer's output and of the embeddings.")
-    activation: Literal["relu", "gelu", "swish"] = Field("relu", description="Activation of the feed-forward networks.")
-    norm: Literal["post", "pre"] = Field("post", description="LayerNorm after each residual sum (the paper) or before.")
+    query_key_norm: Literal["none", "self", "all"] = Field(
+        "none", description="RMSNorm of queries and keys: in no attention, in self-attention, or in all."
+    )
     tie: Literal["all", "target", "none"] = Field(
         "all",
         description="Shared embeddings: source, target and output (all), target and output (target), or none.",

@@ -2,10 +2,11 @@
 
 | file | what it is |
 |---|---|
-| `files` | lines of text files, plain or .gz, with errors that name file and line |
+| `compression` | .gz, .xz and .zst |
+| `files` | lines of text files, with errors that name file and line |
 | `fingerprints` | checksums of files, computed while they are read |
 | `records` | `Pair` and `Example`, the items of corpora |
-| `corpora` | pairs from parallel files, TSV, JSONL, folders or generated tasks |
+| `corpora` | pairs from parallel files, TSV, CSV, JSONL, folders or generated tasks |
 | `cut` | which pairs are held out for validation |
 | `held_out` | training and validation data, cut by sentence |
 | `examples` | examples with labels or answers from TSV, JSONL or generated tasks |

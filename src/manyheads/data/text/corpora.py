@@ -1,11 +1,10 @@
-"""Pairs of texts from the sources of a recipe: parallel files, TSV, JSONL, folders of these, or a generated task.
+"""Pairs of texts from the sources of a recipe: parallel files, TSV, CSV, JSONL, folders of these, or a generated task.
 
 A corpus can be read any number of times, always in the same order, and never has to fit into memory.
 """
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -14,11 +13,16 @@ from pathlib import Path
 
 from manyheads.config.corpora import CorpusSettings
 from manyheads.data.cleaning.drift import drift_line
+from manyheads.data.formats.jsonl import read_jsonl
+from manyheads.data.formats.spreadsheet import read_csv
+from manyheads.data.formats.tsv import read_tsv
 from manyheads.data.generated import Split, task
 from manyheads.data.text.files import read_lines, text_files
 from manyheads.data.text.fingerprints import Fingerprints
 from manyheads.data.text.records import Pair
 from manyheads.errors import ManyheadsError
+
+READERS = {"tsv": read_tsv, "csv": read_csv, "jsonl": read_jsonl}
 
 
 class Corpus(ABC):
@@ -111,7 +115,7 @@ class ParallelFiles(Corpus):
 
 
 class PairFiles(Corpus):
-    """TSV or JSONL files in which each line holds both sides."""
+    """TSV, CSV or JSONL files in which each record holds both sides."""
 
     def __init__(self, settings: CorpusSettings, fingerprints: Fingerprints, *, lenient: bool = False) -> None:
         assert settings.pairs is not None
@@ -126,75 +130,33 @@ class PairFiles(Corpus):
 
     def numbered(self) -> Iterator[tuple[int, Pair]]:
         """Yield these pairs with their line numbers, counted through all files."""
-        count = kept = 0
+        before = number = kept = 0
         for file in self.files:
-            read = self._read_json if self._is_json(file) else self._read_columns
+            read = READERS[self._format(file)]
             lines = read_lines(file, lenient=self._lenient, open_bytes=self._fingerprints.open)
-            for number, line in enumerate(lines, start=1):
-                count += 1
-                pair = read(line, f"{file}:{number}")
+            number = 0
+            for number, pair in read(lines, self.settings, str(file)):
                 if pair is not None:
                     kept += 1
-                    yield count, pair
+                    yield before + number, pair
+            before += number
         if kept == 0:
-            reason = "this file is empty" if count == 0 else f"none of the {count:,} lines matches `keep`"
+            reason = "this file is empty" if before == 0 else f"none of the {before:,} lines matches `keep`"
             raise ManyheadsError(f"{reason}: there is nothing to learn from.", where=str(self.files[0]))
 
-    def _is_json(self, file: Path) -> bool:
-        """Whether a file holds one JSON object per line, by the settings or by its name."""
+    def _format(self, file: Path) -> str:
+        """Return the format of a file, by the settings or by its name."""
         if self.settings.format == "auto":
-            return ".jsonl" in file.suffixes
-        return self.settings.format == "jsonl"
-
-    def _read_columns(self, line: str, where: str) -> Pair | None:
-        """Return the two columns of a TSV line, if it is to be kept."""
-        columns = line.split("\t")
-        if line == "":
-            return Pair("", "")
-        try:
-            if not all(columns[int(column)] in values for column, values in self.settings.keep.items()):
-                return None
-            return Pair(columns[int(self.settings.source_column)], columns[int(self.settings.target_column)])
-        except (IndexError, ValueError):
-            numbers = [self.settings.source_column, self.settings.target_column, *self.settings.keep]
-            needed = f"columns {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
-            raise ManyheadsError(
-                f"this line has {len(columns)} tab-separated columns, {needed} (from 0) are needed.",
-                where=where,
-                cure="Set source_column and target_column (and keep), or mend the line.",
-            ) from None
-
-    def _read_json(self, line: str, where: str) -> Pair | None:
-        """Return the two values of a JSON line, if it is to be kept; the keys default to source and target."""
-        names = [
-            name if isinstance(name, str) else default
-            for name, default in (
-                (self.settings.source_column, "source"),
-                (self.settings.target_column, "target"),
-            )
-        ]
-        if line.strip() == "":
-            return Pair("", "")
-        try:
-            values = json.loads(line)
-            if not all(str(values[key]) in allowed for key, allowed in self.settings.keep.items()):
-                return None
-            source, target = (values[name] for name in names)
-        except (json.JSONDecodeError, KeyError, TypeError):
-            raise ManyheadsError(
-                f"this line is not a JSON object with the keys '{names[0]}' and '{names[1]}'.", where=where
-            ) from None
-        if not isinstance(source, str) or not isinstance(target, str):
-            raise ManyheadsError(f"'{names[0]}' and '{names[1]}' must both be texts.", where=where)
-        if any("\ud800" <= character <= "\udfff" for character in source + target):
-            raise ManyheadsError("this line has half of a character (a lone surrogate).", where=where)
-        return Pair(source, target)
+            return "jsonl" if ".jsonl" in file.suffixes else "tsv"
+        return self.settings.format
 
     def key(self) -> str:
         """Return the checksum of the files' bytes and which columns are taken."""
         chosen = f"{self.settings.format} {self.settings.source_column} {self.settings.target_column}"
         kept = "".join(f" {name}={values}" for name, values in sorted(self.settings.keep.items(), key=str))
-        return f"pairs {self._fingerprints.of(self.files)} {chosen}{kept}"
+        header = " header" if self.settings.header else ""
+        delimiter = f" {self.settings.delimiter!r}" if self.settings.format == "csv" else ""
+        return f"pairs {self._fingerprints.of(self.files)} {chosen}{kept}{header}{delimiter}"
 
     def origin(self) -> str:
         """Return the path."""

@@ -24,7 +24,7 @@ LARGEST_LOSS = 0.1  # of the training pairs: more are not left out for the sake 
 class Cut(BaseModel):
     """The pairs that are held out of a corpus, and what was counted in the rest. A run folder keeps it as JSON."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     corpus: str  # its key
     asked: int  # pairs that were to be held out; there are more where the source of the last one is repeated

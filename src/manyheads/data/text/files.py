@@ -1,17 +1,16 @@
-"""Lines of text files, plain or .gz, single or all files of a folder.
+"""Lines of text files, plain or compressed (.gz, .xz, .zst), single or all files of a folder.
 
 Only a newline ends a line. Unicode has other line separators; splitting at these would make parallel files drift apart.
 """
 
 from __future__ import annotations
 
-import gzip
 import os
-import zlib
 from collections.abc import Callable, Iterator
 from io import BufferedReader
 from pathlib import Path
 
+from manyheads.data.text.compression import DAMAGED, unpacked
 from manyheads.errors import ManyheadsError
 
 DATA_PREFIX = "data:"
@@ -61,25 +60,26 @@ def read_lines(
     """
     number = 0
     try:
-        with open_bytes(path) as packed, _unpacked(packed, path) as file:
+        with open_bytes(path) as packed, unpacked(packed, path.suffix) as file:
             for number, raw in enumerate(file, start=1):
                 line = raw.rstrip(b"\r\n").decode("utf-8", "replace" if lenient else "strict")
                 yield line.removeprefix("\ufeff") if number == 1 else line
     except UnicodeDecodeError as error:
-        raise ManyheadsError(
-            f"this line is not UTF-8 (byte {error.object[error.start]:#04x} at column {error.start + 1}).",
-            where=f"{path}:{number}",
-            cure="Convert the file, for instance with: iconv -f latin1 -t utf-8",
-        ) from None
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise ManyheadsError(f"this .gz file is damaged: {error}.", where=f"{path}:{number + 1}") from None
+        raise _not_utf8(error, f"{path}:{number}") from None
+    except DAMAGED as error:
+        raise ManyheadsError(f"this {path.suffix} file is damaged: {error}.", where=f"{path}:{number + 1}") from None
     except OSError as error:
         raise unreadable(path, error) from None
 
 
-def _unpacked(packed: BufferedReader, path: Path) -> BufferedReader | gzip.GzipFile:
-    """Return the bytes of an open file; those of a .gz file are decompressed."""
-    return gzip.GzipFile(fileobj=packed, mode="rb") if path.suffix == ".gz" else packed
+def _not_utf8(error: UnicodeDecodeError, where: str) -> ManyheadsError:
+    """Return the error for a line in another encoding, with the command that converts the file."""
+    encoding = "utf-16" if error.object.startswith((b"\xff\xfe", b"\xfe\xff")) else "latin1"
+    return ManyheadsError(
+        f"this line is not UTF-8 (byte {error.object[error.start]:#04x} at column {error.start + 1}).",
+        where=where,
+        cure=f"Convert the file, for instance with: iconv -f {encoding} -t utf-8",
+    )
 
 
 def unreadable(path: Path, error: OSError) -> ManyheadsError:

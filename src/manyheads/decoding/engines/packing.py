@@ -66,6 +66,7 @@ class PackedAttention(MultiHeadAttention):
         nn.Module.__init__(self)  # every part is taken from `exact`, so no new weights are initialised
         self.width, self.heads = exact.width, exact.heads
         self.mechanism, self.positions = exact.mechanism, exact.positions
+        self.query_key_norm = exact.query_key_norm
         self.inputs, self.inputs_bias = exact.inputs, exact.inputs_bias
         self.output = make_linear(exact.output.weight, exact.output.bias)  # type: ignore[assignment]
         self._make_linear = make_linear

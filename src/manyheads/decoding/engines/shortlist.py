@@ -15,7 +15,6 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from manyheads.data.lexicons.word_translations import learn_translations
 from manyheads.errors import ManyheadsError
 from manyheads.runs.atomic import write_file
 from manyheads.runs.weights import read_weights, weights_bytes
@@ -45,6 +44,8 @@ class Shortlist:
         `each` is the number of target ids per source id, and `frequent` the number of most frequent target ids that
         are always allowed.
         """
+        from manyheads.data.lexicons.word_translations import learn_translations  # not needed to use a shortlist
+
         words = learn_translations(pairs, vocabularies=vocabularies)
         likely = _best(words.sources, words.targets, words.probabilities, vocabularies[0], each)
         counts = words.target_counts

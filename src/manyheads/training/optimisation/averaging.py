@@ -10,16 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from manyheads.config.tasks import Recipe
 from manyheads.errors import ManyheadsError
 from manyheads.metrics.scores import lower_is_better
 from manyheads.runs.weights import Arrays
 from manyheads.training.state.checkpoint import Progress, checkpoint_folder, published_weights
+
+if TYPE_CHECKING:
+    from manyheads.config.tasks import Recipe
 
 
 def is_regular(step: int, recipe: Recipe) -> bool:

@@ -11,6 +11,7 @@ from manyheads.attention.longformer import LongformerAttention
 from manyheads.attention.multi_head import MultiHeadAttention
 from manyheads.config.training import TrainingSettings
 from manyheads.layers.feed_forward import FeedForward
+from manyheads.layers.gated_feed_forward import GatedFeedForward
 from manyheads.runs.loading import share, whole
 from manyheads.runs.weights import Arrays, check_names, shapes
 from manyheads.training.optimisation.muon import MOMENTUM, Muon
@@ -46,8 +47,9 @@ def _groups(model: nn.Module, learning: list[nn.Parameter]) -> list[dict[str, An
             triple.append(module.input_projection)
             single.append(module.output.weight)
             triple += [module.global_projection] if isinstance(module, LongformerAttention) else []
-        elif isinstance(module, FeedForward):
+        elif isinstance(module, FeedForward | GatedFeedForward):
             single += [module.widen.weight, module.narrow.weight]
+            single += [module.gate.weight] if isinstance(module, GatedFeedForward) else []
     matrices = {id(matrix) for matrix in (*single, *triple)}
     return [
         {"params": [parameter for parameter in learning if id(parameter) not in matrices]},

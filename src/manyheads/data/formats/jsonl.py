@@ -1,0 +1,43 @@
+"""JSONL: one JSON object per line, with a text under each of two keys. An empty line is an empty pair."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from manyheads.config.corpora import CorpusSettings
+from manyheads.data.text.records import Pair
+from manyheads.errors import ManyheadsError
+
+
+def read_jsonl(lines: Iterator[str], settings: CorpusSettings, path: str) -> Iterator[tuple[int, Pair | None]]:
+    """Yield the pair of every line with its number, from 1; None for a line that `keep` leaves out.
+
+    The keys default to source and target.
+    """
+    source, target = (
+        name if isinstance(name, str) else default
+        for name, default in ((settings.source_column, "source"), (settings.target_column, "target"))
+    )
+    for number, line in enumerate(lines, start=1):
+        yield number, _read(line, source, target, settings, f"{path}:{number}")
+
+
+def _read(line: str, source: str, target: str, settings: CorpusSettings, where: str) -> Pair | None:
+    """Return the two values of a line, if it is to be kept."""
+    if line.strip() == "":
+        return Pair("", "")
+    try:
+        values = json.loads(line)
+        if not all(str(values[key]) in allowed for key, allowed in settings.keep.items()):
+            return None
+        pair = Pair(values[source], values[target])
+    except (json.JSONDecodeError, KeyError, TypeError):
+        raise ManyheadsError(
+            f"this line is not a JSON object with the keys '{source}' and '{target}'.", where=where
+        ) from None
+    if not isinstance(pair.source, str) or not isinstance(pair.target, str):
+        raise ManyheadsError(f"'{source}' and '{target}' must both be texts.", where=where)
+    if any("\ud800" <= character <= "\udfff" for character in pair.source + pair.target):
+        raise ManyheadsError("this line has half of a character (a lone surrogate).", where=where)
+    return pair
