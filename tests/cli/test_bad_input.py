@@ -497,7 +497,7 @@ def test_an_impossible_option(command: Command, finished: Path, options: list[ob
         (["--task", "coppy"], ["no task 'coppy'", "Did you mean 'copy'?"]),
         (["--source", "/nowhere"], ["source and target belong together"]),
         (["--source", "/nowhere", "--target", "/nowhere"], ["/nowhere", "no such file"]),
-        (["--pairs", "/nowhere", "--format", "csv"], ["format", "csv"]),
+        (["--pairs", "/nowhere", "--format", "xml"], ["format", "xml"]),
         (["--against", "/nowhere"], ["/nowhere: there is no such run folder"]),
         (["--save", "/nowhere/outputs"], ["/nowhere/outputs", "cannot be written"]),
     ],

@@ -37,10 +37,10 @@ def with_format(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keys of a corpus with format, delimiter and header as they are detected in its file of pairs."""
     if not values.get("pairs"):
         return dict(values)
-    path = text_files(str(values["pairs"]), role="pairs")[0]
-    kind = format_of(path, values.get("format") or "auto")
-    if kind == "jsonl":
+    kind = format_of(Path(str(values["pairs"])), values.get("format") or "auto")
+    if kind not in ("tsv", "csv"):  # an unknown format is refused with the other keys
         return dict(values)
+    path = text_files(str(values["pairs"]), role="pairs")[0]
     lines = list(islice(read_lines(path, lenient=True), BEGINNING))
     found: dict[str, Any] = {}
     if kind == "csv":
