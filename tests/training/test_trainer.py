@@ -504,7 +504,7 @@ def test_a_validation_is_news_enough(make: Make, capsys: pytest.CaptureFixture[s
 
 def test_a_terminal_shows_a_bar(make: Make):
     shown = StringIO()
-    make(reporter=Reporter(Console(file=shown, force_terminal=True, width=200, no_color=True))).train()
+    make(reporter=Reporter(Console(file=shown, force_terminal=True, width=400, no_color=True))).train()
     assert re.search(r"training .* 12/12 rate .* training loss .* left", shown.getvalue())
 
 
