@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 import yaml
 
+from manyheads.config.corpora import CorpusSettings
 from manyheads.config.reading import load_recipe, parse_recipe, recipe_text
 from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.errors import ManyheadsError
 from manyheads.training import defaults
-from manyheads.training.defaults import SIZES, Measured, recipe_for_data, recipe_for_files, recipe_left_open
+from manyheads.training.corpus_statistics import corpus_statistics
+from manyheads.training.defaults import SIZES, Size, recipe_for_data, recipe_for_files, recipe_left_open
 
 Files = tuple[Path, Path]
 
@@ -54,38 +56,64 @@ def test_the_name_is_that_of_the_target(tmp_path: Path, file: str, name: str):
     assert chosen(source, target.rename(tmp_path / file)).name == name
 
 
-@pytest.mark.parametrize(
-    ("pairs", "preset", "vocabulary"),
-    [
-        (1, "tiny", None),
-        (5_000, "tiny", None),
-        (5_001, "tiny", 4000),
-        (100_001, "small", 16_000),
-        (2_000_000, "base", 32_000),
-    ],
-)
-def test_larger_corpora_get_larger_models(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pairs: int, preset: str, vocabulary: int | None
-):
-    measured = Measured(pairs, pairs, 60 * pairs, pairs, target_words=10 * pairs, labels=pairs, sample=("ein Haus",))
-    monkeypatch.setattr(defaults, "_measure", lambda corpora: measured)
+@pytest.mark.parametrize("size", SIZES)
+def test_larger_corpora_get_more_pieces_and_more_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: Size):
+    text = " ".join(f"word{number}" for number in range(size.vocabulary))
+    measured = corpus_statistics([CorpusSettings(**corpus(*write(tmp_path, 3)))])
+    measured.pairs = measured.first = int(min(size.pairs, 3_000_000))
+    measured.labels = set(text.split())
+    for side in (measured.source, measured.target):
+        side.add(text)
+        side.words = 10 * measured.pairs
+    monkeypatch.setattr(defaults, "corpus_statistics", lambda corpora: measured)
     recipe = chosen(tmp_path / "a.en", tmp_path / "a.de")
-    assert recipe.model.preset == preset
-    assert recipe.tokenizer.vocabulary == vocabulary
+    assert recipe.tokenizer.vocabulary == size.vocabulary
+    assert recipe.training.minutes == size.minutes
+    assert recipe.training.is_open_ended
     assert 1 <= recipe.data.held_out <= 1000
-    assert recipe.training.schedule.warmup < recipe.training.steps
-    assert recipe.validation.every <= recipe.training.steps
-    size = next(one for one in SIZES if pairs <= one.pairs)
-    tokens = recipe.training.steps * recipe.training.batch_tokens
-    assert tokens >= size.epochs * 60 * pairs / 4 * 0.99, "each sentence is seen as often as it should be"
 
 
-def test_steps_follow_the_longer_side(tmp_path: Path):
-    source, target = write(tmp_path, 1000)
-    target.write_text("".join(f"{line} {'x' * 2000}\n" for line in target.read_text().splitlines()))
-    long = chosen(source, target).training.steps
-    assert chosen(target, source).training.steps == long
-    assert long > chosen(source, source).training.steps
+def test_a_number_of_steps_takes_the_place_of_the_time(tmp_path: Path):
+    files = write(tmp_path, 300)
+    for change in ("training.steps=7", "training.schedule={kind: cosine, warmup: 5}", "training.schedule.kind=linear"):
+        recipe = chosen(*files, changes=[change])
+        assert recipe.training.minutes is None
+        assert not recipe.training.is_open_ended
+    assert chosen(*files, changes=["training.schedule.rate=0.1"]).training.minutes
+
+
+CHINESE = ["我爱中国。", "他在家。", "我是学生。", "天气很好。", "谢谢你。", "今天我很累。"]
+SPELLING = [("haus", "h au s"), ("maus", "m au s"), ("baum", "b au m"), ("saum", "z au m")]
+COMMANDS = [("jump twice", "JUMP JUMP"), ("walk and run", "WALK RUN"), ("run left", "LTURN RUN")]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "kinds", "metric"),
+    [
+        ([(f"{one}{i:x}", f"{other} {' '.join(f'{i:x}')}") for i in range(99) for one, other in SPELLING],
+         ("characters", "symbols"), "word_error_rate"),
+        ([(f"{' '.join(f'{i:x}')} {other}", f"{one}{i:x}") for i in range(99) for one, other in SPELLING],
+         ("symbols", "characters"), "exact_match"),
+        (COMMANDS * 99, ("symbols", "symbols"), "exact_match"),
+        ([(f"what a film number {i}", "good" if i % 2 else "bad") for i in range(99)], ("bpe", "symbols"),
+         "exact_match"),
+        ([(f"{one}{i}", f"{one}s{i}") for i in range(99) for one, _ in SPELLING], ("characters", "characters"),
+         "exact_match"),
+        ([(f"what a house number {i}", f"was für ein Haus Nummer {i}") for i in range(99)], ("bpe", "bpe"), "bleu"),
+        ([(f"{one}{i}" * 5, f"{one}{i}") for i in range(9) for one in CHINESE], ("bpe", "bpe"), "chrf"),
+    ],
+    ids=["spelling", "phonemes", "commands", "labels", "words", "sentences", "Chinese"],
+)  # fmt: skip
+def test_tokenizers_and_the_deciding_metric_suit_what_the_texts_are(
+    tmp_path: Path, pairs: list[tuple[str, str]], kinds: tuple[str, str], metric: str
+):
+    files = tmp_path / "train.source", tmp_path / "train.target"
+    for path, texts in zip(files, zip(*pairs, strict=True), strict=True):
+        path.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+    recipe = chosen(*files)
+    assert (recipe.tokenizer.kind, recipe.tokenizer.target_kind) == kinds
+    assert recipe.tokenizer.shared == (kinds == ("bpe", "bpe"))
+    assert recipe.metric == metric
 
 
 def test_validation_files_are_used_where_they_are_given(tmp_path: Path):
@@ -104,14 +132,11 @@ def test_what_the_user_says_wins(tmp_path: Path):
     assert (recipe.model.width, recipe.model.dropout) == (256, 0.5)
 
 
-CHINESE = ["我爱中国。", "他在家。", "我是学生。", "天气很好。", "谢谢你。", "今天我很累。"]
-
-
 @pytest.mark.parametrize(
     ("targets", "metric", "tokenizer"),
     [
         ([f"das ist mein Haus Nummer {i}" for i in range(60)], "bleu", "13a"),
-        ([f"Haus{i}" for i in range(60)], "chrf", "13a"),
+        ([f"Haus{i}" for i in range(60)], "exact_match", "13a"),
         ([f"{one}{i}" for i in range(10) for one in CHINESE], "chrf", "zh"),
         ([f"나는 {i} 번 학생 입니다 ." for i in range(60)], "bleu", "char"),
         (["good", "bad", "neither"] * 20, "exact_match", "13a"),
@@ -187,12 +212,12 @@ def test_a_file_of_pairs_is_enough(tmp_path: Path, command: Callable[..., Any], 
     pairs = write_pairs(tmp_path / name, 40, swapped=name.startswith("swapped"))
     run = tmp_path / "run"
     given = ["train", "--pairs", pairs, *words, "--out", run, *QUICK]
-    command(*given).succeeds("Chose a tiny model", "38 training pairs", "2 for validation", "Finished at step 2.")
+    command(*given).succeeds("Chose a model", "38 training pairs", "2 for validation", "Finished at step 2.")
     command(*given).succeeds("nothing to do")
     recipe = load_recipe(run / "recipe.yaml")
     assert recipe.name == name.split(".")[0]
     assert recipe.data.train.pairs == str(pairs)
-    both = chosen(*write(tmp_path, 40))
+    both = chosen(*write(tmp_path, 40), changes=["training.steps=2"])
     assert recipe.model.dropout == both.model.dropout
     assert recipe.training.schedule == both.training.schedule
 
@@ -259,7 +284,7 @@ def bare(tmp_path: Path, more: str = "") -> Path:
 
 def test_a_recipe_with_data_alone_gets_what_the_files_would(tmp_path: Path, command: Callable[..., Any]):
     recipe, run = bare(tmp_path), tmp_path / "run"
-    command("train", recipe, "--out", run, *QUICK).succeeds("Chose a tiny model", "Finished at step 2.")
+    command("train", recipe, "--out", run, *QUICK).succeeds("Chose a model", "Finished at step 2.")
     trained = load_recipe(run / "recipe.yaml")
     command("train", "--pairs", tmp_path / "words.tsv", "--out", tmp_path / "other", *QUICK).succeeds()
     by_files = load_recipe(tmp_path / "other" / "recipe.yaml")
@@ -278,7 +303,7 @@ def test_what_a_recipe_with_data_alone_says_wins(tmp_path: Path):
     found = recipe_left_open(path, ["training.steps=9"])
     assert found is not None
     assert (found.name, found.seed, found.data.held_out, found.metric) == ("mine", 5, 7, "loss")
-    assert (found.training.steps, found.model.preset) == (9, "tiny")
+    assert (found.training.steps, found.model.width) == (9, 128)
 
 
 @pytest.mark.parametrize("section", ["model: {}", "training: {}", "tokenizer: {}", "start_from: run"])
@@ -328,7 +353,8 @@ class Started:
         self.source, self.target = write(folder, 30)
         self.run, self._command = folder / "run", command
         self.recipe = self.run / "recipe.yaml"
-        self.again("--max-minutes", 0).succeeds("Chose a ", f"change it in {self.recipe} or with --set.", "step 1;")
+        begun = self.again("--max-minutes", 0, "--set", "training.steps=200")
+        begun.succeeds("Chose a ", f"change it in {self.recipe} or with --set.", "step 1;")
 
     def again(self, *words: object) -> Any:
         """Start the command again."""
@@ -350,7 +376,7 @@ def started(tmp_path: Path, command: Callable[..., Any]) -> Started:
 
 def test_a_chosen_recipe_is_changed_in_the_run_folder(started: Started):
     edited = started.edit("  steps: 200\n", "  steps: 3\n")
-    said = started.again().succeeds(f"Going on with {started.recipe}: a ", "Finished at step 3.")
+    said = started.again().succeeds(f"Continuing with {started.recipe}: a ", "Finished at step 3.")
     assert "Continuing from step 1 " in said
     assert "Changed since this run was last started: training.steps." in said
     assert "Chose" not in said
@@ -369,7 +395,7 @@ def test_a_chosen_recipe_counts_even_if_the_files_have_grown(started: Started):
 @pytest.mark.parametrize(
     ("before", "after", "key"),
     [
-        ("  norm: post\n", "  norm: pre\n", "model.norm"),
+        ("  norm: pre\n", "  norm: post\n", "model.norm"),
         ("\nseed: 1\n", "\nseed: 2\n", "seed"),
         ("train.en\n", "valid.en\n", "data.train.source"),
         ("  held_out: 1\n", "  held_out: 2\n", "data.held_out"),

@@ -39,6 +39,12 @@ class TrainingSettings(Settings):
     """How the model learns."""
 
     steps: Positive = Field(100_000, description="Number of updates.")
+    minutes: Annotated[float, Number] | None = Field(
+        None,
+        gt=0.0,
+        description="Time that training takes: how many steps fit into it is measured at the start, and written into "
+        "the run's recipe as `steps` and `schedule.decay_from`. It needs the schedule warmup_constant_decay.",
+    )
     batch_tokens: Positive = Field(4096, description="Padded tokens in a batch, on its longer side.")
     accumulate: Positive = Field(1, description="Batches per update.")
     label_smoothing: Probability = Field(0.1, description="ε: 1−ε on the true token, ε/(K−1) on every other.")
@@ -94,6 +100,18 @@ class TrainingSettings(Settings):
         """Return the stage, counted from 0, of update `step`, counted from 0."""
         ends = (self.schedule.decay_from if end == "decay" else end for end in self.stages)
         return sum(end is not None and step >= end for end in ends)
+
+    @property
+    def is_open_ended(self) -> bool:
+        """Whether the number of steps is still to be measured, because the recipe has a time instead."""
+        return self.minutes is not None and self.schedule.decay_from is None
+
+    @model_validator(mode="after")
+    def _time_needs_an_open_end(self) -> Self:
+        """Check that the schedule does not depend on the number of steps until that is measured."""
+        if self.minutes is not None and self.schedule.kind != "warmup_constant_decay":
+            raise ValueError("`minutes` needs schedule.kind: warmup_constant_decay, whose end can be fixed later")
+        return self
 
     @model_validator(mode="after")
     def _stages_in_order(self) -> Self:

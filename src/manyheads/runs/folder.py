@@ -215,6 +215,13 @@ class RunFolder:
             remove_leftovers(self.checkpoints, _CHECKPOINT)
         return changed
 
+    def replace_recipe(self, recipe: RecipeBase, config: ConfigBase) -> None:
+        """Write another recipe, with its configuration, before anything was learned; the recipe last, which counts."""
+        assert not any(self.checkpoints.glob("step-*"))
+        self.write_config(config)
+        write_file(self.begun_file, recipe_text(recipe))
+        write_file(self.recipe_file, recipe_text(recipe))
+
     def begun_with(self) -> Recipe | None:
         """Return the recipe that the run was last started with, whatever recipe.yaml says by now; None without a run.
 

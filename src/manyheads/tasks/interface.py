@@ -7,6 +7,7 @@ data-parallel and sharded wrappers act only there.
 
 from __future__ import annotations
 
+import copy
 import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -36,6 +37,11 @@ PASSES = 3  # forward, and backward for both factors of every product
 
 class Batches(Protocol[BatchT_co]):
     """The batches of a run, counted from 0 through all epochs; `batches[i]` is always the same."""
+
+    @property
+    def per_epoch(self) -> int:
+        """The number of batches of an epoch."""
+        ...
 
     def __getitem__(self, index: int) -> BatchT_co:
         """Return a batch."""
@@ -214,6 +220,15 @@ class Task(ABC, Generic[RecipeT, BatchT]):
     @abstractmethod
     def measure(cls, run: RunFolder, data: TestData, options: EvaluationOptions) -> Measurement:
         """Return the outputs of a run's model for test data, and their scores."""
+
+    def with_recipe(self, recipe: RecipeT) -> Self:
+        """Return the same prepared data for a recipe that differs in its training and in the sizes of its model."""
+        task = copy.copy(self)
+        task.recipe = recipe
+        model = getattr(recipe, "model", None)
+        if model != getattr(self.recipe, "model", None):
+            task.config = self.config.model_copy(update={"model": model})
+        return task
 
     def first_batch(self, step: int, seen: int) -> int:
         """Return the number of the first batch of update `step`, before which `seen` batches were learned from."""

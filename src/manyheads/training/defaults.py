@@ -1,12 +1,12 @@
-"""A recipe from data alone: sizes chosen by the size of the corpus.
+"""A recipe from data alone: tokenizers by what the texts are, vocabulary and batches by how much there is of them.
 
-Small corpora need small models, small vocabularies, more dropout and a higher rate. The number of steps is chosen so
-that training uses each sentence a few dozen times in a small corpus, and a few times in a large one.
+How long to train is a time, given by the user or chosen here. What fits into it, the size of the model among it, is
+measured when training starts (`planning`, `fitting`). docs/defaults.md has the measurements behind every choice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,52 +17,51 @@ from manyheads.config.reading import build_recipe, load_recipe, merged, of_task,
 from manyheads.config.recipe import RecipeBase
 from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.config.values import LONGEST_NAME, plain_name
-from manyheads.data.text.corpora import open_corpus
 from manyheads.data.text.files import resolve
 from manyheads.errors import ManyheadsError
-from manyheads.metrics.segmentation import SAMPLE, segmentation, target_language
+from manyheads.metrics.segmentation import segmentation, target_language
 from manyheads.runs.folder import RunFolder
+from manyheads.training.corpus_statistics import CorpusStatistics, corpus_statistics
+from manyheads.training.fitting import SCALES
 
 TRANSLATION = "translation"  # the task of recipes that do not name one
 CHARACTERS_PER_TOKEN = 4  # of subwords, roughly
-ENOUGH_WORDS = 100_000  # distinct words to count, since every vocabulary is smaller
+EPOCHS = 20  # where a number of steps is wanted instead of a time
+OPEN_ENDED = "warmup_constant_decay"  # the schedule whose end can be fixed later
+STEPS = {"training", "training.steps", "training.schedule", "training.schedule.kind"}  # keys that exclude a time
 BLEU_WORDS = 4  # the longest n-gram of BLEU; it does not suit targets that are shorter on average
-MOST_LABELS, TIMES_A_LABEL = 100, 10  # targets are labels if at most 100 differ and each occurs 10 times on average
 
 
 @dataclass(frozen=True)
 class Size:
-    """Settings for corpora of up to `pairs` sentence pairs."""
+    """What suits corpora of up to `pairs` pairs: subwords, batches, and minutes of training where no time is given.
+
+    The scale of the model is that of a training whose number of steps is given; otherwise it follows from the time.
+    """
 
     pairs: float
-    model: dict[str, Any]
-    epochs: int
+    vocabulary: int
     batch_tokens: int
     rate: float
-    vocabulary: int | None
+    minutes: float
+    scale: int
 
-
-# Of the few settings tried on Multi30k, a shallow model with small batches at this rate had the best validation score
-# after two minutes. The settings differed in several ways at once, so no single one is shown to be the cause.
-SHALLOW = {"preset": "tiny", "encoder_layers": 3, "decoder_layers": 3}
 
 SIZES = (
-    Size(5_000, {**SHALLOW, "dropout": 0.3}, epochs=60, batch_tokens=1024, rate=0.002, vocabulary=None),
-    Size(100_000, {**SHALLOW, "dropout": 0.1}, epochs=40, batch_tokens=1024, rate=0.003, vocabulary=4000),
-    Size(
-        1_000_000,
-        {"preset": "small", "dropout": 0.1},
-        epochs=20,
-        batch_tokens=4096,
-        rate=0.002,
-        vocabulary=16_000,
-    ),
-    Size(float("inf"), {"preset": "base"}, epochs=10, batch_tokens=8192, rate=0.001, vocabulary=32_000),
+    Size(10_000, vocabulary=2000, batch_tokens=1024, rate=0.004, minutes=5, scale=1),
+    Size(100_000, vocabulary=4000, batch_tokens=1024, rate=0.004, minutes=20, scale=1),
+    Size(400_000, vocabulary=8000, batch_tokens=2048, rate=0.004, minutes=60, scale=3),
+    Size(2_000_000, vocabulary=16_000, batch_tokens=4096, rate=0.003, minutes=240, scale=4),
+    Size(float("inf"), vocabulary=32_000, batch_tokens=8192, rate=0.003, minutes=960, scale=6),
 )
+
+# What is learned fastest and runs in CTranslate2; Marian's format holds the second alone.
+MODERN: dict[str, Any] = {"norm": "pre", "positions": {"kind": "rotary"}}
+MARIAN: dict[str, Any] = {"norm": "post"}
 
 
 # For fine-tuning a trained model. One that was trained without dropout on much data needs it on little data.
-TUNING = Size(float("inf"), {"dropout": 0.1}, epochs=10, batch_tokens=1024, rate=0.0003, vocabulary=None)
+TUNING_EPOCHS, TUNING_BATCH, TUNING_RATE, TUNING_DROPOUT = 10, 1024, 0.0003, 0.1
 
 
 TUNED = "-tuned"  # suffix of the name of a fine-tuned run
@@ -90,31 +89,54 @@ def recipe_left_open(path: Path, changes: Iterable[str] = ()) -> TranslationReci
 
 
 def recipe_for_data(values: Mapping[str, Any], *, changes: Iterable[str] = ()) -> TranslationRecipe:
-    """Return a recipe for values that have data, with everything else chosen by the size of the corpus."""
+    """Return a recipe for values that have data, with everything else chosen for the corpus.
+
+    It has a time instead of a number of steps, unless the changes set the steps or their schedule.
+    """
+    changes = list(changes)
     given = of_task(TranslationRecipe, build_recipe(values)).data
-    corpus = _measure(given.corpora)
+    corpus = corpus_statistics(given.corpora)
     size = next(size for size in SIZES if corpus.pairs <= size.pairs)
-    steps = max(200, round(size.epochs * corpus.characters / CHARACTERS_PER_TOKEN / size.batch_tokens))
-    every = max(50, min(1000, round(steps / 40)))
+    tokenizer = _tokenizer(corpus, size)
+    sizes = {} if any(change.startswith("model.preset=") for change in changes) else SCALES[size.scale]._asdict()
     chosen: dict[str, Any] = {
         "data": {} if given.valid is not None or given.held_out else _held_out(corpus),
-        # Each distinct word could become a piece, so a corpus with n distinct words allows n pieces.
-        "tokenizer": {"vocabulary": size.vocabulary} if size.vocabulary and corpus.words >= size.vocabulary else {},
-        "model": size.model,
-        "training": {
-            "steps": steps,
-            "batch_tokens": size.batch_tokens,
-            "schedule": {
-                "kind": "inverse_sqrt",
-                "rate": size.rate,
-                "warmup": max(50, min(4000, round(steps / 50))),
-            },
-            "checkpoint_every": every,
-            "clip_norm": 1.0,
-        },
-        "validation": {"every": every, "sentences": 500, **_judgement(corpus, target_language(given))},
+        "tokenizer": tokenizer,
+        "model": {**sizes, **MODERN, **({} if tokenizer.get("shared", True) else {"tie": "target"})},
+        "training": {"batch_tokens": size.batch_tokens, "optimiser": "muon", "clip_norm": 1.0},
+        "validation": {"sentences": 500, **_judgement(corpus, target_language(given))},
     }
-    return _built(merged(chosen, values), changes)
+    return _built(merged(merged(chosen, _duration(corpus, size, changes)), values), changes)
+
+
+def _tokenizer(corpus: CorpusStatistics, size: Size) -> dict[str, Any]:
+    """Return the tokenizers that suit what the texts are: one of subwords for both sides, or one for each."""
+
+    def vocabulary(words: int) -> dict[str, int]:
+        """Return the number of pieces. Each distinct word could become one, so n distinct words allow n pieces."""
+        return {"vocabulary": size.vocabulary} if words >= size.vocabulary else {}
+
+    source, target = corpus.kinds
+    if source == target == "bpe":
+        return vocabulary(corpus.words)
+    sides = [
+        {"kind": kind, **(vocabulary(len(side.counts)) if kind == "bpe" else {})}
+        for kind, side in ((source, corpus.source), (target, corpus.target))
+    ]
+    return {**sides[0], "normalization": "identity", "shared": False, "target": sides[1]}
+
+
+def _duration(corpus: CorpusStatistics, size: Size, changes: Iterable[str]) -> dict[str, Any]:
+    """Return how long to train: a time, or the steps of some epochs if the changes set steps or a schedule."""
+    if not STEPS & {change.split("=", 1)[0].strip() for change in changes}:
+        return {"training": {"minutes": size.minutes, "schedule": {"kind": OPEN_ENDED, "rate": size.rate}}}
+    steps = max(200, round(EPOCHS * corpus.characters / CHARACTERS_PER_TOKEN / size.batch_tokens))
+    every = max(50, min(1000, round(steps / 40)))
+    schedule = {"kind": "linear", "rate": size.rate, "warmup": max(50, min(4000, round(steps / 50)))}
+    return {
+        "training": {"steps": steps, "schedule": schedule, "checkpoint_every": every},
+        "validation": {"every": every},
+    }
 
 
 def recipe_for_fine_tuning(
@@ -138,9 +160,9 @@ def recipe_for_fine_tuning(
             cure="Name it: --to en",
         )
     language = {"target_language": to} if to is not None and learned.data.directions else {}
-    corpus = _measure([build(CorpusSettings, train, origin="the corpus")])
+    corpus = corpus_statistics([build(CorpusSettings, train, origin="the corpus")])
     held_out = _held_out(corpus) if valid is None else {"valid": {**valid, **language}}
-    steps = max(50, round(TUNING.epochs * corpus.characters / CHARACTERS_PER_TOKEN / TUNING.batch_tokens))
+    steps = max(50, round(TUNING_EPOCHS * corpus.characters / CHARACTERS_PER_TOKEN / TUNING_BATCH))
     every = max(25, round(steps / 4))
     parts = learned.model_dump(mode="json", exclude_none=True)
     values: dict[str, Any] = {
@@ -150,12 +172,12 @@ def recipe_for_fine_tuning(
         "tokenizer": parts["tokenizer"],
         "model": {
             **{key: value for key, value in parts["model"].items() if key != "vectors"},
-            "dropout": max(learned.model.dropout, TUNING.model["dropout"]),
+            "dropout": max(learned.model.dropout, TUNING_DROPOUT),
         },
         "training": {
             "steps": steps,
-            "batch_tokens": TUNING.batch_tokens,
-            "schedule": {"kind": "linear", "rate": TUNING.rate, "warmup": 10},
+            "batch_tokens": TUNING_BATCH,
+            "schedule": {"kind": "linear", "rate": TUNING_RATE, "warmup": 10},
             "checkpoint_every": every,
             "clip_norm": 1.0,
         },
@@ -193,7 +215,7 @@ def _files(recipe: TranslationRecipe) -> list[object]:
     return [len(recipe.data.corpora), *corpora, place(recipe.start_from)]
 
 
-def _held_out(corpus: Measured) -> dict[str, int]:
+def _held_out(corpus: CorpusStatistics) -> dict[str, int]:
     """Return how many pairs to hold out for validation."""
     return {"held_out": max(1, min(1000, corpus.first // 20))}
 
@@ -205,49 +227,17 @@ def _built(values: dict[str, Any], changes: Iterable[str]) -> TranslationRecipe:
     return of_task(TranslationRecipe, build_recipe(values))
 
 
-@dataclass(frozen=True)
-class Measured:
-    """The statistics of a corpus from which a recipe is chosen."""
-
-    pairs: int
-    first: int  # pairs of the first corpus
-    characters: int  # on the longer side
-    words: int  # distinct words, as far as they were counted
-    target_words: int
-    labels: int  # distinct targets, as far as they were counted
-    sample: tuple[str, ...]  # of the targets
-
-
-def _judgement(corpus: Measured, language: str | None) -> dict[str, str]:
+def _judgement(corpus: CorpusStatistics, language: str | None) -> dict[str, str]:
     """Return the validation metric, and BLEU's tokenizer.
 
-    BLEU needs four words in a row: it is chosen if targets have that many words on average, with spaces between them.
-    If the targets are a few labels, exact match is chosen, and chrF otherwise.
+    BLEU needs four words in a row: it is chosen if targets have that many words on average, with spaces between them,
+    and chrF otherwise. Labels and words are right or wrong; several pronunciations of a word may be right.
     """
-    words = segmentation(language, corpus.sample)
-    metric = "bleu" if words.spaced and corpus.target_words >= BLEU_WORDS * corpus.pairs else "chrf"
-    if corpus.labels <= MOST_LABELS and TIMES_A_LABEL * corpus.labels <= corpus.pairs:
+    source, target = corpus.kinds
+    words = segmentation(language, corpus.target.sample)
+    metric = "bleu" if words.spaced and corpus.target.words >= BLEU_WORDS * corpus.pairs else "chrf"
+    if (source, target) == ("characters", "symbols"):
+        metric = "word_error_rate"
+    elif corpus.has_labels or target != "bpe":
         metric = "exact_match"
     return {"metric": metric, "bleu_tokenizer": words.tokenizer}
-
-
-def _measure(corpora: Sequence[CorpusSettings]) -> Measured:
-    """Read the corpora once and return their statistics."""
-    pairs = first = source = target = target_words = 0
-    words: set[str] = set()
-    labels: set[str] = set()
-    sample: list[str] = []
-    for number, settings in enumerate(corpora):
-        for pair in open_corpus(settings, split="train").pairs():
-            pairs += 1
-            first += number == 0
-            source += len(pair.source)
-            target += len(pair.target)
-            target_words += len(pair.target.split())
-            if len(words) < ENOUGH_WORDS:
-                words.update(pair.source.split(), pair.target.split())
-            if len(labels) <= MOST_LABELS:
-                labels.add(pair.target)
-            if len(sample) < SAMPLE:
-                sample.append(pair.target)
-    return Measured(pairs, first, max(source, target), len(words), target_words, len(labels), tuple(sample))

@@ -6,6 +6,7 @@ run = train("recipes/copy.yaml", out="runs/copy", changes=["training.steps=500"]
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 from contextlib import nullcontext
 from os import PathLike
@@ -26,7 +27,9 @@ from manyheads.tasks import task_for
 from manyheads.tasks.interface import Machine
 from manyheads.training.defaults import same_files
 from manyheads.training.files import INSTEAD, Files, refuse_text
+from manyheads.training.fitting import ChosenFitting
 from manyheads.training.machine.distributed import World
+from manyheads.training.planning import Computer, longer, plan_run
 from manyheads.training.progress import Reporter
 from manyheads.training.resolve import ResolvedRecipe, resolve_recipe
 from manyheads.training.state.finishing import finishing_in, seconds_of, with_end_of
@@ -53,7 +56,8 @@ def train(
         files: Files to learn from, in place of a recipe. Tokenizer, model and training are then chosen to suit them.
         out: The run folder. By default `runs/NAME`, with the name of the recipe.
         changes: Changes to the recipe, such as `training.steps=1000`.
-        max_minutes: Stop after this time, with everything saved.
+        max_minutes: Stop after this time, with everything saved. Where the recipe is chosen for files, or has
+            `training.minutes`, training is planned to end in this time; a larger number continues a run that has ended.
         finish_in: End a run with the schedule `warmup_constant_decay` in this time, such as `2h`.
         device: Where to compute: `auto`, `cpu`, `cuda` or `mps`.
         progress: Whether to show progress, in a notebook or on standard error; or the `Reporter` that shows it.
@@ -62,8 +66,9 @@ def train(
         ManyheadsError: If the recipe has a mistake, the data cannot be read, the folder has another run, or the loss is
             no longer a number.
     """
+    begin = time.perf_counter()
     chosen = _choose(recipe, files, out, changes)
-    settings = _with_end(chosen.recipe, chosen.run, finish_in)
+    settings = _with_end(chosen, max_minutes, finish_in)
     # oneDNN keeps a kernel with its memory for every shape it meets, by default 1,024 of them. Batches differ in shape,
     # and training 12 million parameters in bfloat16 grew past 9 GB in 300 steps; with 48 kernels it stayed below 7 GB,
     # at the same speed.
@@ -78,22 +83,28 @@ def train(
     with world.joined(), claimed(chosen.run.path) if world.is_main else nullcontext():
         if not world.is_main:
             world.wait()  # until the first process has prepared everything
+            settings = with_end_of(chosen.run, settings)
         machine = Machine(threads, processes=world.size, is_first=world.is_main)
         task = task_for(settings).prepare(settings, chosen.run, machine, reporter.note)
         if world.is_main:
+            fitting = ChosenFitting.with_changes(changes) if chosen.is_chosen else None
+            task = plan_run(task, Computer(world.device, threads, begin), fitting=fitting, tell=reporter.note)
             world.wait()
-        if chosen.remark:
-            reporter.note(chosen.remark)
-        Trainer(task, device=world.device, reporter=reporter, max_minutes=max_minutes, world=world).train()
+        if chosen.is_chosen:
+            reporter.note(_remark(task.recipe, chosen))
+        torch.set_num_threads(thread_count(task.recipe.training.threads))
+        limit = None if task.recipe.training.minutes is not None else max_minutes
+        Trainer(task, device=world.device, reporter=reporter, max_minutes=limit, world=world).train()
     return chosen.run
 
 
 class _Choice(NamedTuple):
-    """The recipe to train, the run folder, and a remark on a recipe that was chosen."""
+    """The recipe to train, its run folder, and whether it was chosen for the data, now or at an earlier start."""
 
     recipe: RecipeBase
     run: RunFolder
-    remark: str = ""
+    is_chosen: bool = False
+    continues: bool = False
 
 
 def _choose(
@@ -112,9 +123,8 @@ def _choose(
         return _Choice(settings, run)
     begun = run.begun_with()
     if begun is None or not same_files(begun, settings):
-        return _Choice(settings, run, f"Chose {_described(settings)}; change it in {run.recipe_file} or with --set.")
-    own = load_recipe_for(TranslationRecipe, run.recipe_file, changes)
-    return _Choice(own, run, f"Going on with {run.recipe_file}: {_described(own)}.")
+        return _Choice(settings, run, is_chosen=True)
+    return _Choice(load_recipe_for(TranslationRecipe, run.recipe_file, changes), run, is_chosen=True, continues=True)
 
 
 def _resolve(
@@ -130,10 +140,23 @@ def _resolve(
     return resolve_recipe(recipe, changes)
 
 
-def _with_end(recipe: RecipeBase, run: RunFolder, finish_in: str | None) -> RecipeBase:
-    """Return the recipe with the end that was set for the run before, or is to be set now."""
-    ending = with_end_of(run, recipe)
-    return ending if finish_in is None else finishing_in(seconds_of(finish_in), ending, run)
+def _with_end(chosen: _Choice, minutes: float | None, finish_in: str | None) -> RecipeBase:
+    """Return the recipe with the end that was fixed for the run before, or that follows from the time it may take."""
+    recipe = with_end_of(chosen.run, chosen.recipe)
+    if minutes is not None and recipe.training.minutes is not None:
+        if not recipe.training.is_open_ended:
+            recipe = longer(recipe, chosen.run, minutes)
+        else:
+            recipe = recipe.model_copy(update={"training": recipe.training.model_copy(update={"minutes": minutes})})
+    return recipe if finish_in is None else finishing_in(seconds_of(finish_in), recipe, chosen.run)
+
+
+def _remark(recipe: RecipeBase, chosen: _Choice) -> str:
+    """Return what was chosen for the data, in a line."""
+    assert isinstance(recipe, TranslationRecipe)
+    if chosen.continues:
+        return f"Continuing with {chosen.run.recipe_file}: {_described(recipe)}."
+    return f"Chose {_described(recipe)}; change it in {chosen.run.recipe_file} or with --set."
 
 
 def _described(recipe: TranslationRecipe) -> str:

@@ -56,10 +56,10 @@ def finishing_in(seconds: float, recipe: R, run: RunFolder) -> R:
     return with_end(recipe, step=step, left=max(1, int(seconds / (seconds_per_step * OVERHEAD))))
 
 
-def with_end(recipe: R, *, step: int, left: int) -> R:
-    """Return a recipe that ends `left` steps after `step`; the last fifth of all steps is the decay."""
+def with_end(recipe: R, *, step: int, left: int, decay: float = DECAY) -> R:
+    """Return a recipe that ends `left` steps after `step`; the rate falls over the last `decay` of all steps."""
     steps = step + left
-    begin = max(step, steps - round(DECAY * steps))
+    begin = max(step, steps - round(decay * steps))
     schedule = recipe.training.schedule.model_copy(update={"decay_from": begin})
     return recipe.model_copy(
         update={"training": recipe.training.model_copy(update={"steps": steps, "schedule": schedule})}
@@ -67,13 +67,17 @@ def with_end(recipe: R, *, step: int, left: int) -> R:
 
 
 def with_end_of(run: RunFolder, recipe: R) -> R:
-    """Return a recipe with the end that was fixed for this run earlier, unless the recipe has its own."""
+    """Return a recipe with what was fixed for this run earlier, unless the recipe has its own end.
+
+    That is its end, and where this was planned for a time, the threads and the precision in which it was measured.
+    """
     if not run.recipe_file.exists() or recipe.training.schedule.kind != "warmup_constant_decay":
         return recipe
     before = run.recipe().training
     if before.schedule.decay_from is None or recipe.training.schedule.decay_from is not None:
         return recipe
     schedule = recipe.training.schedule.model_copy(update={"decay_from": before.schedule.decay_from})
-    return recipe.model_copy(
-        update={"training": recipe.training.model_copy(update={"steps": before.steps, "schedule": schedule})}
-    )
+    update: dict[str, object] = {"steps": before.steps, "schedule": schedule}
+    if recipe.training.minutes is not None and before.minutes is not None:
+        update |= {"minutes": before.minutes, "threads": before.threads, "precision": before.precision}
+    return recipe.model_copy(update={"training": recipe.training.model_copy(update=update)})
