@@ -11,11 +11,13 @@ import yaml
 
 from manyheads.config.corpora import CorpusSettings
 from manyheads.config.reading import load_recipe, parse_recipe, recipe_text
-from manyheads.config.tasks.translation import TranslationRecipe
+from manyheads.config.tasks.translation import TranslationConfig, TranslationRecipe
 from manyheads.errors import ManyheadsError
+from manyheads.exchange.ctranslate2 import unsupported_by_ctranslate2
+from manyheads.exchange.marian import unsupported_by_marian
 from manyheads.training import defaults
 from manyheads.training.corpus_statistics import corpus_statistics
-from manyheads.training.defaults import SIZES, Size, recipe_for_data, recipe_for_files, recipe_left_open
+from manyheads.training.defaults import SIZES, Exportable, Size, recipe_for_data, recipe_for_files, recipe_left_open
 
 Files = tuple[Path, Path]
 
@@ -83,6 +85,17 @@ def test_a_number_of_steps_takes_the_place_of_the_time(tmp_path: Path):
 
 
 CHINESE = ["我爱中国。", "他在家。", "我是学生。", "天气很好。", "谢谢你。", "今天我很累。"]
+
+
+@pytest.mark.parametrize(
+    ("exportable", "refused"), [("ctranslate2", unsupported_by_ctranslate2), ("huggingface", unsupported_by_marian)]
+)
+def test_what_is_chosen_can_be_exported(tmp_path: Path, exportable: Exportable, refused: Callable[..., list[str]]):
+    recipe = chosen(*write(tmp_path, 60), exportable=exportable)
+    config = TranslationConfig(model=recipe.model, source_vocabulary=99, target_vocabulary=99)
+    assert refused(config) == []
+
+
 SPELLING = [("haus", "h au s"), ("maus", "m au s"), ("baum", "b au m"), ("saum", "z au m")]
 COMMANDS = [("jump twice", "JUMP JUMP"), ("walk and run", "WALK RUN"), ("run left", "LTURN RUN")]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -21,6 +21,13 @@ TargetLanguage = Annotated[
     str | None,
     typer.Option(
         help="With --start-from: the target's language, if it has several.", autocompletion=completion.languages
+    ),
+]
+ExportableTo = Annotated[
+    Literal["ctranslate2", "huggingface"] | None,
+    typer.Option(
+        help="Without a recipe: the format that the model can be exported to. CTranslate2, the default, can hold all "
+        "that is chosen here; Marian's of Hugging Face holds less, and its models learn more slowly."
     ),
 ]
 FinishIn = Annotated[
@@ -52,9 +59,14 @@ def train(
     valid_pairs: Annotated[Path | None, typer.Option(help="Validation pairs, in the form of --pairs.")] = None,
     start_from: StartFrom = None,
     to: TargetLanguage = None,
+    exportable: ExportableTo = None,
     out: Annotated[Path | None, typer.Option(help="The run folder.", show_default="runs/NAME")] = None,
     max_minutes: Annotated[
-        float | None, typer.Option(help="Stop after this many minutes, with everything saved.")
+        float | None,
+        typer.Option(
+            help="Time for training. Without a recipe, model and steps are chosen so that it ends in this time. With "
+            "one, it stops after this time with everything saved, and continues when it is started again."
+        ),
     ] = None,
     finish_in: FinishIn = None,
     device: Device = "auto",
@@ -65,7 +77,7 @@ def train(
     from manyheads.training.train import train as run_training
 
     columns = Columns(pairs_format, source_column, target_column)
-    files = Files(source, target, pairs, columns, valid_source, valid_target, valid_pairs, start_from, to)
+    files = Files(source, target, pairs, columns, valid_source, valid_target, valid_pairs, start_from, to, exportable)
     run_training(
         recipe,
         files=None if recipe is not None and files.are_none else files,

@@ -8,6 +8,8 @@
 | `lookahead` | the next batches, laid out while the present ones are computed |
 | `progress` | what is shown of it: on a terminal, in a notebook, in a log |
 | `files`, `defaults` | files in place of a recipe, and a recipe chosen for data |
+| `corpus_statistics` | what a corpus looks like, in numbers |
+| `planning`, `fitting` | steps that fit a time, and a model and intervals that suit them |
 | `resolve` | a recipe as it is trained: checked, and completed if it has data alone |
 | `describe` | the library's function: a recipe or a run with its size and costs |
 | `costs` | parameters, FLOPs, memory and time of a recipe, before it is trained |

@@ -63,8 +63,11 @@ def count_costs(recipe: RecipeBase, plan: Plan[Any]) -> Costs:
         loss.backward()
     per_update = flops.get_total_flops() * settings.accumulate
     parameters = sum(parameter.numel() for parameter in model.parameters())
-    total = float(per_update) * settings.steps
     peak = matrix_product_peak()
+    steps = settings.steps
+    if settings.minutes is not None and settings.is_open_ended:
+        steps = max(1, int(60 * settings.minutes * UTILISATION * peak / per_update))
+    total = float(per_update) * steps
     threads = torch.get_num_threads()
     here = f"this computer with {threads} thread{'' if threads == 1 else 's'}"
     return Costs(
@@ -75,7 +78,7 @@ def count_costs(recipe: RecipeBase, plan: Plan[Any]) -> Costs:
         tokens_per_update=count * settings.accumulate,
         memory_bytes=STATE_COPIES * BYTES * parameters + activations[0],
         activation_bytes=activations[0],
-        steps=settings.steps,
+        steps=steps,
         assumed_utilisation=UTILISATION,
         measured_peak=peak,
         machines=[_expect(here, peak, total), _expect(*PAPER_MACHINE, total)],

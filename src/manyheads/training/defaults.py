@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from manyheads.config.corpora import CorpusSettings
 from manyheads.config.messages import build
@@ -55,9 +55,13 @@ SIZES = (
     Size(float("inf"), vocabulary=32_000, batch_tokens=8192, rate=0.003, minutes=960, scale=6),
 )
 
-# What is learned fastest and runs in CTranslate2; Marian's format holds the second alone.
-MODERN: dict[str, Any] = {"norm": "pre", "positions": {"kind": "rotary"}}
-MARIAN: dict[str, Any] = {"norm": "post"}
+Exportable = Literal["ctranslate2", "huggingface"]
+
+# What is learned fastest among what each format can hold.
+PARTS: dict[Exportable, dict[str, Any]] = {
+    "ctranslate2": {"norm": "pre", "positions": {"kind": "rotary"}},
+    "huggingface": {"norm": "post"},
+}
 
 
 # For fine-tuning a trained model. One that was trained without dropout on much data needs it on little data.
@@ -68,15 +72,19 @@ TUNED = "-tuned"  # suffix of the name of a fine-tuned run
 
 
 def recipe_for_files(
-    train: Mapping[str, Any], *, valid: Mapping[str, Any] | None = None, changes: Iterable[str] = ()
+    train: Mapping[str, Any],
+    *,
+    valid: Mapping[str, Any] | None = None,
+    changes: Iterable[str] = (),
+    exportable: Exportable = "ctranslate2",
 ) -> TranslationRecipe:
     """Choose a recipe for files, given with the keys of a recipe's corpus: source and target, or pairs.
 
-    Without validation files, some pairs are held out for validation.
+    Without validation files, some pairs are held out for validation. The model can be exported to the given format.
     """
     name = Path(train.get("pairs") or train["target"]).name.split(".")[0]
     data = {"train": dict(train), **({} if valid is None else {"valid": dict(valid)})}
-    return recipe_for_data({"name": plain_name(name), "data": data}, changes=changes)
+    return recipe_for_data({"name": plain_name(name), "data": data}, changes=changes, exportable=exportable)
 
 
 def recipe_left_open(path: Path, changes: Iterable[str] = ()) -> TranslationRecipe | None:
@@ -88,7 +96,9 @@ def recipe_left_open(path: Path, changes: Iterable[str] = ()) -> TranslationReci
     return recipe_for_data(values, changes=changes)
 
 
-def recipe_for_data(values: Mapping[str, Any], *, changes: Iterable[str] = ()) -> TranslationRecipe:
+def recipe_for_data(
+    values: Mapping[str, Any], *, changes: Iterable[str] = (), exportable: Exportable = "ctranslate2"
+) -> TranslationRecipe:
     """Return a recipe for values that have data, with everything else chosen for the corpus.
 
     It has a time instead of a number of steps, unless the changes set the steps or their schedule.
@@ -102,7 +112,7 @@ def recipe_for_data(values: Mapping[str, Any], *, changes: Iterable[str] = ()) -
     chosen: dict[str, Any] = {
         "data": {} if given.valid is not None or given.held_out else _held_out(corpus),
         "tokenizer": tokenizer,
-        "model": {**sizes, **MODERN, **({} if tokenizer.get("shared", True) else {"tie": "target"})},
+        "model": {**sizes, **PARTS[exportable], **({} if tokenizer.get("shared", True) else {"tie": "target"})},
         "training": {"batch_tokens": size.batch_tokens, "optimiser": "muon", "clip_norm": 1.0},
         "validation": {"sentences": 500, **_judgement(corpus, target_language(given))},
     }

@@ -15,7 +15,7 @@ from manyheads.data.formats.detection import with_format
 from manyheads.data.text.files import read_lines
 from manyheads.errors import ManyheadsError
 from manyheads.runs.folder import RunFolder
-from manyheads.training.defaults import recipe_for_files, recipe_for_fine_tuning
+from manyheads.training.defaults import Exportable, recipe_for_files, recipe_for_fine_tuning
 
 INSTEAD = "either a recipe, or pairs, or source and target"
 BEGINNING = 1000  # lines of a recipe in which it names its data
@@ -50,6 +50,7 @@ class Files:
         valid_pairs: A file of pairs for validation.
         start_from: A run, or the name of a model that comes with the package, whose weights to start from.
         to: With `start_from`: the target language, for a model of several.
+        exportable: The format that the model can be exported to, `ctranslate2` or `huggingface` (Marian).
     """
 
     source: Path | str | None = None
@@ -61,6 +62,7 @@ class Files:
     valid_pairs: Path | str | None = None
     start_from: PathLike[str] | str | None = None
     to: str | None = None
+    exportable: Exportable | None = None
 
     @property
     def are_none(self) -> bool:
@@ -83,7 +85,13 @@ class Files:
         if self.start_from is None:
             if self.to is not None:
                 raise ManyheadsError("only a model to start from needs a language.", where="to", cure="Leave it out.")
-            return recipe_for_files(train, valid=valid, changes=changes)
+            return recipe_for_files(train, valid=valid, changes=changes, exportable=self.exportable or "ctranslate2")
+        if self.exportable is not None:
+            raise ManyheadsError(
+                "a model that training starts from cannot get other parts.",
+                where="exportable",
+                cure="Leave it out; 'manyheads export' says what the model can be exported to.",
+            )
         return recipe_for_fine_tuning(RunFolder.open(self.start_from), train, to=self.to, valid=valid, changes=changes)
 
     def _corpus(
