@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import torch
 
+from manyheads.config.reading import load_recipe
 from manyheads.runs.weights import read_weights, shapes
 from manyheads.training.machine.distributed import World, is_lost_peer
 
@@ -73,6 +74,15 @@ def check_same(run: Path, other: Path) -> None:
     # The weights themselves may differ: a key's bias changes no softmax, so its gradient is rounding and nothing else.
     one, two = (shapes(read_weights(folder / "model.safetensors").items()) for folder in (run, other))
     assert one == two
+
+
+def test_two_processes_follow_the_plan_of_the_first(sprint: Callable[..., Path], tmp_path: Path, together: Together):
+    schedule = {"kind": "warmup_constant_decay", "rate": 0.01, "warmup": 4}
+    recipe = sprint({"training.minutes": 0.01, "training.schedule": schedule, "validation.every": 10})
+    assert "Finished at step" in together("train", recipe, "--out", tmp_path / "run")
+    planned = load_recipe(tmp_path / "run" / "recipe.yaml").training
+    assert planned.schedule.decay_from is not None
+    assert planned.steps != load_recipe(recipe).training.steps
 
 
 @pytest.mark.parametrize("sharding", ["none", "full"])

@@ -19,6 +19,11 @@ TOKENS_PER_WEIGHT = 3.0
 MOST_EPOCHS = 100  # more do not help
 SAMPLED_BATCHES = 8  # whose FLOPs are counted
 VALIDATIONS = 8
+FEWEST_SENTENCES, SENTENCES_PER_MINUTE, MOST_SENTENCES = (
+    100,
+    50,
+    500,
+)  # translated in each, so that they take little time
 WARM_UP = 0.05  # of all steps
 
 
@@ -77,16 +82,22 @@ class ChosenFitting:
         return best
 
     def intervals(self, task: Task[Any, Any], steps: int) -> RecipeBase:
-        """Return the task's recipe with as many of these steps as are worth taking, and intervals that suit them."""
+        """Return the task's recipe with as many of these steps as are worth taking, and intervals that suit them.
+
+        A checkpoint is saved about every minute, and at every validation.
+        """
         recipe: RecipeBase = task.recipe
         per_epoch = max(1, task.batches_at(0).per_epoch // recipe.training.accumulate)
         steps = min(steps, MOST_EPOCHS * per_epoch)
         dropout = next(one.probability for one in DROPOUTS if steps <= one.epochs * per_epoch)
+        minutes = recipe.training.minutes or 1.0
         every = max(1, -(-steps // VALIDATIONS))
+        saving = max(1, min(every, round(steps / minutes)))
         schedule = {"warmup": round(WARM_UP * steps)}
+        sentences = round(min(MOST_SENTENCES, max(FEWEST_SENTENCES, SENTENCES_PER_MINUTE * minutes)))
         recipe = self._updated(recipe, "model", {"dropout": dropout})
-        recipe = self._updated(recipe, "validation", {"every": every})
-        training = self._updated(recipe, "training", {"steps": steps, "checkpoint_every": every}).training
+        recipe = self._updated(recipe, "validation", {"every": every, "sentences": sentences})
+        training = self._updated(recipe, "training", {"steps": steps, "checkpoint_every": saving}).training
         settings = training.schedule.model_copy(update=self._free(schedule, "training.schedule"))
         return recipe.model_copy(update={"training": training.model_copy(update={"schedule": settings})})
 

@@ -83,7 +83,7 @@ def train(
     with world.joined(), claimed(chosen.run.path) if world.is_main else nullcontext():
         if not world.is_main:
             world.wait()  # until the first process has prepared everything
-            settings = with_end_of(chosen.run, settings)
+            settings = chosen.run.recipe() if settings.training.is_open_ended else settings  # as it was planned there
         machine = Machine(threads, processes=world.size, is_first=world.is_main)
         task = task_for(settings).prepare(settings, chosen.run, machine, reporter.note)
         if world.is_main:
