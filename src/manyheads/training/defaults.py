@@ -48,11 +48,11 @@ class Size:
 
 
 SIZES = (
-    Size(10_000, vocabulary=2000, batch_tokens=1024, rate=0.004, minutes=5, scale=1),
-    Size(100_000, vocabulary=4000, batch_tokens=1024, rate=0.004, minutes=20, scale=1),
-    Size(400_000, vocabulary=8000, batch_tokens=2048, rate=0.004, minutes=60, scale=3),
-    Size(2_000_000, vocabulary=16_000, batch_tokens=4096, rate=0.003, minutes=240, scale=4),
-    Size(float("inf"), vocabulary=32_000, batch_tokens=8192, rate=0.003, minutes=960, scale=6),
+    Size(10_000, vocabulary=2000, batch_tokens=1024, rate=0.01, minutes=5, scale=1),
+    Size(100_000, vocabulary=4000, batch_tokens=1024, rate=0.01, minutes=20, scale=1),
+    Size(400_000, vocabulary=8000, batch_tokens=2048, rate=0.01, minutes=60, scale=3),
+    Size(2_000_000, vocabulary=16_000, batch_tokens=4096, rate=0.006, minutes=240, scale=4),
+    Size(float("inf"), vocabulary=32_000, batch_tokens=8192, rate=0.005, minutes=960, scale=6),
 )
 
 Exportable = Literal["ctranslate2", "huggingface"]
