@@ -47,7 +47,6 @@ SETTINGS = {
 TUTORIAL = "tutorial"
 DIRECTIONS = {"multi30k": "Multi30k, English to German", "tatoeba": "Tatoeba, French to English"}
 TATOEBA_PAIRS, TATOEBA_VALID = 50_000, 1000
-POINTS = 10  # of a peer's curve
 Pairs = list[tuple[str, str]]
 Record = dict[str, dict[str, Any]]
 
@@ -170,7 +169,7 @@ def measured(part: Part, texts: dict[str, str], options: argparse.Namespace) -> 
         if part.contender in PEERS:
             python_of(part.contender, options.environments)  # not in the time that counts
         task = {name: facts[name] for name in ("minutes", "vocabulary", "threads", "beam")}
-        task |= {"setting": part.setting, "points": POINTS, "texts": texts, "started": time.time()}
+        task |= {"setting": part.setting, "points": options.points, "texts": texts, "started": time.time()}
         (folder / "part.json").write_text(json.dumps(task) + "\n", encoding="utf-8")
         call(part, "train", folder, options)
         trained.write_text(json.dumps(facts) + "\n", encoding="utf-8")
@@ -287,6 +286,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--again", action="store_true", help="measure what is recorded as well")
     parser.add_argument("--peer-minutes", type=float, default=20)
     parser.add_argument("--our-minutes", type=float, nargs="+", default=[2, 3, 5, 10])
+    parser.add_argument("--points", type=int, default=8, help="of a peer's curve")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--vocabulary", type=int, default=4000, help="pieces of the peers; ours chooses by itself")
     parser.add_argument("--beam", type=int, default=1, help="hypotheses of the search; 1 is greedy")

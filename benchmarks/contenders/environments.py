@@ -15,7 +15,6 @@ PEERS = {  # what is installed without its requirements, and what with them
     "joeynmt": (
         ["joeynmt==2.3.0"],
         [
-            "datasets==5.2.0",
             "importlib_metadata==10.2.0",
             "matplotlib==3.11.2",
             "numpy==2.4.6",
@@ -27,11 +26,12 @@ PEERS = {  # what is installed without its requirements, and what with them
             "setuptools==80.10.2",
             "subword-nmt==0.3.8",
             "tensorboard==2.21.0",
+            "tqdm==4.70.1",
         ],
     ),
     "huggingface": (
         [],
-        ["accelerate", "numpy==2.4.6", "sacremoses==0.2.0", "sentencepiece==0.2.3", "transformers==5.22.2"],
+        ["accelerate==1.15.0", "numpy==2.4.6", "sacremoses==0.2.0", "sentencepiece==0.2.2", "transformers==5.22.2"],
     ),
 }
 
