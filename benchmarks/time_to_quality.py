@@ -248,22 +248,20 @@ def draw(record: Record, file: Path) -> None:
     """Draw all curves, one picture for each corpus beside the other."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11, 4.5), layout="constrained")
+    figure = Figure(figsize=(12, 4.5), layout="constrained")
     styles = {OURS: ("C3", "-"), "joeynmt": ("C0", "--"), "huggingface": ("C2", ":")}
+    labels: dict[str, Any] = {}
     for place, corpus in zip(figure.subplots(1, len(CORPORA)), CORPORA, strict=True):
         for contender, (colour, style) in styles.items():
             for number, (name, row) in enumerate(of(record, corpus, contender).items()):
                 minutes, scores = zip(*row["curve"], strict=True)
-                mark = "osD^"[number % 4]
-                place.plot(
-                    minutes, scores, style, color=colour, marker=mark, markersize=4, label=f"{contender}, {name}"
-                )
+                look = {"color": colour, "marker": "osD^"[number % 4], "markersize": 4}
+                labels[f"{contender}, {name}"] = place.plot(minutes, scores, style, **look)[0]
         place.set_title(DIRECTIONS[corpus])
         place.set_xlabel("minutes since the command was started")
         place.set_ylabel("BLEU on the validation data")
         place.grid(alpha=0.3)
-        if place.lines:
-            place.legend(fontsize=8)
+    figure.legend(labels.values(), labels, loc="outside right upper", fontsize=8)
     file.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(file, dpi=120)
 
