@@ -85,6 +85,17 @@ def test_a_word_longer_than_the_model_can_read_is_translated_in_parts(server):
 
 
 @pytest.mark.parametrize(
+    "text",
+    ["<![ x", "<![foo[x]]>", f"&#{'1' * 5000};", f"&#x{'1' * 5000}", "<a " * 100, "<!--" * 100, '<a b=">"' * 100, "</"],
+    ids=lambda text: text[:12],
+)
+def test_odd_html_spoils_no_other_text_of_its_list(server, translator, text):
+    answer = server.translate([text, "<p>1 May 2020</p>"], format="html")
+    assert answer.status_code == 200
+    assert answer.json()["translatedText"][1] == f"<p>{translator.translate('1 May 2020')}</p>"
+
+
+@pytest.mark.parametrize(
     "text", ["\x00", "\x00a\x00", "\u200b", "\ufeff", "🏳️‍🌈", "\u0301", "a\u202eb", "\U0010ffff", " ", "\n"]
 )
 def test_odd_characters_are_translated_somehow(server, text):

@@ -15,6 +15,7 @@
 | `batcher` | batches of sentences from several clients |
 | `documents` | plain texts, and the interface of a text with sentences |
 | `markup` | HTML as sentences and back |
+| `html_parts` | HTML cut into tags, comments and text |
 | `admission` | limits on requests, and API keys |
 | `bodies` | the fields of a request, from JSON or a form |
 | `api_errors` | errors that become responses |

@@ -16,12 +16,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from html.parser import HTMLParser
-from itertools import accumulate, groupby, pairwise, takewhile
+from itertools import groupby, takewhile
 from operator import itemgetter
 from typing import Literal
 
 from manyheads.decoding.text.sentences import SplitText
+from manyheads.serving.html_parts import Part, html_parts, unescaped
 
 
 def _names(text: str) -> frozenset[str]:
@@ -49,96 +49,46 @@ class Piece:
     raw: str
 
 
-class _Reader(HTMLParser):
-    """Records where each part begins. A part extends to the beginning of the next one, so that nothing is lost."""
-
-    def __init__(self, markup: str) -> None:
-        super().__init__(convert_charrefs=False)
-        self._lines = [0, *accumulate(len(line) + 1 for line in markup.split("\n"))]  # the offset of each line
-        self._untouched: tuple[str, int] | None = None  # the current element that is kept unchanged, and its depth
-        self.begins: list[tuple[int, Kind]] = []
-        self.feed(markup)
-        self.close()
-
-    def _record(self, kind: Kind) -> None:
-        """Record a part that begins at the current position."""
-        line, column = self.getpos()
-        self.begins.append((self._lines[line - 1] + column, "atom" if self._untouched else kind))
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Record a start tag."""
-        if self._untouched:
-            name, depth = self._untouched
-            self._untouched = name, depth + (tag == name)
-            self._record("atom")
-        elif tag not in VOID and (tag in UNTOUCHED or _is_untouched(attrs)):
-            self._record("atom" if tag in INLINE | INLINE_UNTOUCHED else "block")
-            self._untouched = tag, 1
-        else:
-            self._record("block" if tag not in INLINE else "atom" if tag in VOID else "open")
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Record a self-closing tag, as in XML."""
-        self._record("atom" if tag in INLINE else "block")
-
-    def handle_endtag(self, tag: str) -> None:
-        """Record an end tag."""
-        if self._untouched:
-            name, depth = self._untouched
-            self._record("atom")
-            depth -= tag == name
-            self._untouched = (name, depth) if depth else None
-        else:
-            self._record("close" if tag in INLINE else "block")
-
-    def handle_data(self, data: str) -> None:
-        """Record text."""
-        self._record("text")
-
-    def handle_entityref(self, name: str) -> None:
-        """Record a named entity, which is text."""
-        self._record("text")
-
-    def handle_charref(self, name: str) -> None:
-        """Record a numeric entity, which is text."""
-        self._record("text")
-
-    def handle_comment(self, data: str) -> None:
-        """Record a comment."""
-        self._record("atom")
-
-    def handle_decl(self, decl: str) -> None:
-        """Record a document type."""
-        self._record("block")
-
-    def handle_pi(self, data: str) -> None:
-        """Record a processing instruction, as in XML."""
-        self._record("atom")
-
-    def unknown_decl(self, data: str) -> None:
-        """Record another declaration, such as CDATA."""
-        self._record("atom")
-
-
-def _is_untouched(attributes: list[tuple[str, str | None]]) -> bool:
-    """Return whether the attributes of an element mark it as not to be translated."""
-    values = {name: value or "" for name, value in attributes}
-    return values.get("translate", "").lower() == "no" or "notranslate" in values.get("class", "").split()
-
-
-def read_pieces(markup: str) -> list[Piece]:
+def read_pieces(markup: str) -> Iterator[Piece]:
     """Split markup into pieces; joined, they are the markup."""
-    begins = _Reader(markup).begins
-    offsets = [0, *(offset for offset, _ in begins), len(markup)]
-    kinds: list[Kind] = ["block", *(kind for _, kind in begins)]
-    pieces: list[Piece] = []
-    for (start, stop), kind in zip(pairwise(offsets), kinds, strict=True):
-        raw = markup[start:stop]
-        if kind == "text" and pieces and pieces[-1].kind == "text":
-            pieces[-1] = Piece("text", pieces[-1].raw + raw)
-        elif raw:
-            pieces.append(Piece(kind, raw))
-    return pieces
+    untouched, depth = "", 0  # the current element that is kept unchanged, and how often it is nested in itself
+    for part in html_parts(markup):
+        if depth:
+            yield Piece("atom", part.raw)
+            is_nested = part.kind == "start" and part.name == untouched and not part.is_self_closing
+            depth += is_nested - (part.kind == "end" and part.name == untouched)
+        elif part.kind == "start" and _is_untouched(part):
+            yield Piece("atom" if part.name in INLINE | INLINE_UNTOUCHED else "block", part.raw)
+            untouched, depth = part.name, 1
+        else:
+            yield Piece(_kind(part), part.raw)
+
+
+def _kind(part: Part) -> Kind:
+    """Return the kind of a part outside of elements that are kept unchanged."""
+    match part.kind:
+        case "text":
+            return "text"
+        case "comment":
+            return "atom"
+        case "declaration":
+            return "block"
+        case "start" | "end" if part.name not in INLINE:
+            return "block"
+        case "end":
+            return "close"
+        case _:
+            return "atom" if part.name in VOID or part.is_self_closing else "open"
+
+
+def _is_untouched(part: Part) -> bool:
+    """Return whether a start tag begins an element that is not to be translated."""
+    if part.name in VOID or part.is_self_closing:
+        return False
+    if part.name in UNTOUCHED:
+        return True
+    attributes = part.attributes
+    return attributes.get("translate", "").lower() == "no" or "notranslate" in attributes.get("class", "").split()
 
 
 class WordBoundaries:
@@ -182,6 +132,12 @@ class Span:
         """The word boundaries of the output."""
         return WordBoundaries(self.output)
 
+    @cached_property
+    def readable(self) -> tuple[int, int]:
+        """The offsets of the first and the last letter or digit of the source; without any, its length and -1."""
+        offsets = [offset for offset, character in enumerate(self.source) if character.isalnum()]
+        return (offsets[0], offsets[-1]) if offsets else (len(self.source), -1)
+
     def output_offset(self, offset: int, kind: Kind, minimum: int) -> int:
         """Return the offset in the output of a tag at an offset of the source, at or after `minimum`."""
         inside, length = offset - self.start, len(self.source)
@@ -193,9 +149,10 @@ class Span:
             # The output of a gap is the gap itself, one space, or nothing.
             return self.output_start + min(inside, len(self.output))
         # Tags around all words of a sentence stay around all words, with the punctuation outside.
-        if kind == "open" and not _has_alphanumeric(self.source[:inside]):
+        first, last = self.readable
+        if kind == "open" and inside <= first:
             return self.output_start + self.boundaries.first
-        if kind == "close" and not _has_alphanumeric(self.source[inside:]):
+        if kind == "close" and inside > last:
             return self.output_start + self.boundaries.last
         return self.output_start + self.boundaries.nearest(inside / length, kind, minimum - self.output_start)
 
@@ -222,7 +179,7 @@ class Block:
     def add(self, piece: Piece) -> None:
         """Add the next piece."""
         if piece.kind == "text":
-            self.text += html.unescape(piece.raw)
+            self.text += unescaped(piece.raw)
         else:
             self.tags.append((len(self.text), piece))
 
