@@ -17,7 +17,7 @@
 | `markup` | HTML as sentences and back |
 | `html_parts` | HTML cut into tags, comments and text |
 | `admission` | limits on requests, and API keys |
-| `bodies` | the fields of a request, from JSON or a form |
+| `bodies`, `forms` | the fields of a request, from JSON or a form |
 | `api_errors` | errors that become responses |
 | `request_log` | timing, counting and logging of requests |
 | `logs` | the log as JSON lines |

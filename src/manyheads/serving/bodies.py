@@ -1,21 +1,21 @@
-"""The fields of a request: a JSON object, or a form (URL-encoded or multipart), as LibreTranslate accepts them."""
+"""The fields of a request: a JSON object, or a form (URL-encoded or multipart), as LibreTranslate accepts them.
+
+A body is parsed in a thread, so that a large one does not keep the event loop from other requests.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qsl
 
 from fastapi import Request
 from pydantic_core import from_json
-from starlette.datastructures import FormData
-from starlette.formparsers import MultiPartException, MultiPartParser
 
 from manyheads.serving.api_errors import ApiError, ClientDisconnectedError, missing_field, wrong_type
+from manyheads.serving.forms import MULTIPART, URL_ENCODED, form_fields
 
-MOST_FIELDS = 100  # in a form; no client needs more
 # Bytes that are read of a body that is too long. Clients that are still sending would not receive the error response.
 MOST_DRAINED = 32_000_000
 
@@ -81,14 +81,16 @@ async def read_fields(request: Request, *, limit: int, seconds: float) -> Fields
             body = await _read_body(request, limit)
     except TimeoutError:
         raise ApiError(408, "Invalid request: the body did not arrive in time") from None
-    kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
+    content_type, query = request.headers.get("content-type", ""), dict(request.query_params)
+    return await asyncio.to_thread(_parse, content_type, query, body)
+
+
+def _parse(content_type: str, query: dict[str, str], body: bytes) -> Fields:
+    """Return the fields of a body; a form may also have fields in the query string."""
+    kind = content_type.split(";")[0].strip().lower()
     if kind == "application/json" or kind.endswith("+json"):
         return Fields(_json_fields(body), is_form=False)
-    form = dict(request.query_params)
-    if kind == "application/x-www-form-urlencoded":
-        form |= _form_fields(body)
-    elif kind == "multipart/form-data":
-        form |= await _multipart_fields(request, body)
+    form = query | (form_fields(content_type, body) if kind in (URL_ENCODED, MULTIPART) else {})
     for text in form.values():
         _check_unicode(text)
     return Fields(form, is_form=True)
@@ -121,32 +123,6 @@ def _json_fields(body: bytes) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise ApiError(400, "Invalid JSON format")
     return values
-
-
-def _form_fields(body: bytes) -> dict[str, str]:
-    """Parse a URL-encoded form; of a repeated field, the first value is used."""
-    try:
-        pairs = parse_qsl(body.decode("utf-8"), keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS)
-    except ValueError:
-        raise ApiError(400, "Invalid request: the body is not a valid form in UTF-8") from None
-    return dict(reversed(pairs))
-
-
-async def _multipart_fields(request: Request, body: bytes) -> dict[str, str]:
-    """Parse a multipart form; files are ignored."""
-
-    async def stream() -> AsyncGenerator[bytes, None]:
-        """Yield the body, which has been read already."""
-        yield body
-
-    try:
-        parser = MultiPartParser(
-            request.headers, stream(), max_files=0, max_fields=MOST_FIELDS, max_part_size=len(body) + 1
-        )
-        form: FormData = await parser.parse()
-    except (MultiPartException, ValueError, KeyError, AttributeError, TypeError):
-        raise ApiError(400, "Invalid request: the body is not a valid multipart form") from None
-    return {name: value for name, value in reversed(form.multi_items()) if isinstance(value, str)}
 
 
 def _check_unicode(text: str) -> None:

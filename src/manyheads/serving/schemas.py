@@ -72,6 +72,7 @@ _REASONS = {
     403: "The API key is wrong.",
     408: "The body did not arrive in time.",
     413: "The body is too long.",
+    415: "The form is not in UTF-8.",
     429: "Too many requests in a minute.",
     503: "Too busy, or no answer in time.",
 }
