@@ -16,7 +16,9 @@
 | `documents` | plain texts, and the interface of a text with sentences |
 | `markup` | HTML as sentences and back |
 | `html_parts` | HTML cut into tags, comments and text |
-| `admission` | limits on requests, and API keys |
+| `admission` | limits on requests at once |
+| `keys`, `rate_limiter`, `text_limits` | API keys; limits on requests in a minute, and on the size of texts |
+| `arrivals` | a limit on bodies that arrive slowly |
 | `bodies`, `forms` | the fields of a request, from JSON or a form |
 | `api_errors` | errors that become responses |
 | `request_log` | timing, counting and logging of requests |

@@ -14,8 +14,12 @@ from fastapi import Request
 from pydantic_core import from_json
 
 from manyheads.serving.api_errors import ApiError, ClientDisconnectedError, missing_field, wrong_type
+from manyheads.serving.arrivals import Arrivals
 from manyheads.serving.forms import MULTIPART, URL_ENCODED, form_fields
 
+NAMES = frozenset(  # of the fields of all endpoints
+    ("q", "source", "target", "format", "alternatives", "api_key", "sentence", "kind", "layer", "beam", "candidates")
+)
 # Bytes that are read of a body that is too long. Clients that are still sending would not receive the error response.
 MOST_DRAINED = 32_000_000
 
@@ -74,10 +78,10 @@ class Fields:
         return text.replace("\r\n", "\n").replace("\r", "\n") if self.is_form else text
 
 
-async def read_fields(request: Request, *, limit: int, seconds: float) -> Fields:
+async def read_fields(request: Request, *, limit: int, arrivals: Arrivals) -> Fields:
     """Read the body of a request and return its fields."""
     try:
-        async with asyncio.timeout(seconds):
+        async with arrivals.limited():
             body = await _read_body(request, limit)
     except TimeoutError:
         raise ApiError(408, "Invalid request: the body did not arrive in time") from None
@@ -86,11 +90,14 @@ async def read_fields(request: Request, *, limit: int, seconds: float) -> Fields
 
 
 def _parse(content_type: str, query: dict[str, str], body: bytes) -> Fields:
-    """Return the fields of a body; a form may also have fields in the query string."""
+    """Return the fields of a body; a form may also have fields in the query string.
+
+    Fields of other names are dropped, so that they take no memory while the request waits.
+    """
     kind = content_type.split(";")[0].strip().lower()
     if kind == "application/json" or kind.endswith("+json"):
-        return Fields(_json_fields(body), is_form=False)
-    form = query | (form_fields(content_type, body) if kind in (URL_ENCODED, MULTIPART) else {})
+        return Fields(_known(_json_fields(body)), is_form=False)
+    form = _known(query | (form_fields(content_type, body) if kind in (URL_ENCODED, MULTIPART) else {}))
     for text in form.values():
         _check_unicode(text)
     return Fields(form, is_form=True)
@@ -123,6 +130,11 @@ def _json_fields(body: bytes) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise ApiError(400, "Invalid JSON format")
     return values
+
+
+def _known(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that an endpoint may read."""
+    return {name: value for name, value in values.items() if name in NAMES}
 
 
 def _check_unicode(text: str) -> None:

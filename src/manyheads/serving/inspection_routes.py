@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from manyheads.inspection.kinds import Kind
 
 KINDS: tuple[Kind, ...] = ("encoder", "decoder", "cross")
-MOST_LAYERS, MOST_CANDIDATES, MOST_BEAM, MOST_POSITIONS, MOST_WIDTH = 1000, 20, 16, 512, 1024
+MOST_LAYERS, MOST_CANDIDATES, MOST_BEAM, MOST_POSITIONS, MOST_WIDTH = 1000, 20, 16, 128, 512
 NDJSON = "application/x-ndjson"
 RECORD = schemas.responses({"type": "object"})
 
@@ -31,7 +31,7 @@ def inspection_routes(service: Service) -> APIRouter:
     router = APIRouter(tags=["inspect"])
     for add in (_add_sentences, _add_attention, _add_beam, _add_steps):
         add(router, service)
-    _add_positions(router)
+    _add_positions(router, service)
     return router
 
 
@@ -162,16 +162,19 @@ def _add_steps(router: APIRouter, service: Service) -> None:
         return StreamingResponse(_lines(first, stream, service.options.request_seconds), media_type=NDJSON)
 
 
-def _add_positions(router: APIRouter) -> None:
+def _add_positions(router: APIRouter, service: Service) -> None:
     """Add `/positions`, which does not depend on a model."""
+    admission = service.admission
 
     @router.get("/positions", responses=RECORD)
     async def positions(
+        request: Request,
         length: int = Query(50, ge=1, le=MOST_POSITIONS, description="Number of positions."),
         width: int = Query(128, ge=2, le=MOST_WIDTH, multiple_of=2, description="Width of an encoding."),
     ) -> Response:
         """Return the sinusoidal positional encodings and their dot products."""
-        return await asyncio.to_thread(_positions, length, width)
+        async with admission.admitted(request):
+            return await admission.run_while_connected(request, asyncio.to_thread(_positions, length, width))
 
 
 def _request_body(service: Service, **more: schemas.Schema) -> schemas.Schema:
@@ -190,7 +193,6 @@ def _request_body(service: Service, **more: schemas.Schema) -> schemas.Schema:
 def _worker_and_text(service: Service, fields: Fields, log_fields: dict[str, Any]) -> tuple[Worker, str]:
     """Return the worker of the requested direction, and the text to inspect."""
     text = fields.text("q")
-    service.check_size([text])
     direction = service.directions.find(fields.text("source"), fields.text("target"))
     log_fields |= {"direction": str(direction), "characters": len(text)}
     if service.options.log_texts:

@@ -41,6 +41,7 @@ class ServerOptions(BaseModel):
         0, description="Requests per minute from one client or key, then 429; 0 is no limit."
     )
     request_seconds: Seconds = Field(120.0, description="Seconds for one request, then 503.")
+    arrival_seconds: Seconds = Field(30.0, description="Seconds for the body of a request to arrive.")
     shutdown_seconds: Seconds = Field(30.0, description="Seconds to finish running requests when the server stops.")
     batch_sentences: Count = Field(64, description="Most sentences in a batch, of all clients together.")
     batch_milliseconds: float = Field(

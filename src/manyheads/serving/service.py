@@ -10,7 +10,7 @@ from typing import Any
 from manyheads.data.text.detection import Detection, Detector, likely_languages
 from manyheads.decoding.translator import Translation, combined
 from manyheads.serving.admission import Admission
-from manyheads.serving.api_errors import ApiError, too_large
+from manyheads.serving.api_errors import ApiError
 from manyheads.serving.directions import Direction, Directions, language_name
 from manyheads.serving.documents import Document, PlainText, Text
 from manyheads.serving.markup import Markup
@@ -56,15 +56,6 @@ class Service:
     async def close(self) -> None:
         """Finish pending work."""
         await asyncio.gather(*(worker.close() for worker in self._workers.values()))
-
-    def check_size(self, texts: Sequence[str]) -> int:
-        """Raise an error for too many texts or characters; return the number of characters."""
-        if len(texts) > self.options.batch_limit:
-            raise too_large(len(texts), self.options.batch_limit, of="texts")
-        characters = sum(map(len, texts))
-        if characters > self.options.char_limit:
-            raise too_large(characters, self.options.char_limit, of="characters")
-        return characters
 
     async def parse(self, texts: Sequence[str], form: str) -> list[Text]:
         """Parse texts of a format; HTML in a thread, since some of it takes long."""

@@ -38,7 +38,7 @@ def translation_routes(service: Service) -> APIRouter:
         """Detect the language of a text among the served languages, most probable first."""
         async with admission.admitted(request) as fields:
             text = fields.text("q")
-            request.state.log_fields["characters"] = service.check_size([text])
+            request.state.log_fields["characters"] = len(text)
             detections = await admission.run_while_connected(request, service.detect(text))
             return JSONResponse([detection.to_json() for detection in detections])
 
@@ -61,7 +61,7 @@ async def _translate(service: Service, fields: Fields, log_fields: dict[str, Any
     source, target = fields.text("source"), fields.text("target")
     alternatives = _alternatives(fields, service.options.alternatives_limit)
     texts = q if isinstance(q, list) else [q]
-    characters = service.check_size(texts)
+    characters = sum(map(len, texts))
     parsed = await service.parse(texts, fields.optional_text("format", "text"))
     direction, detected = await service.choose_direction(source, target, "\n".join(text.plain for text in parsed))
     documents = await service.worker(direction).split(parsed)

@@ -148,7 +148,9 @@ export function createApi(key) {
      * @param {AbortSignal} signal
      * @returns {Promise<{encodings: number[][], dot_products: number[][]}>}
      */
-    positions: async (length, width, signal) =>
-      (await fetchResponse(`positions?length=${length}&width=${width}`, { signal })).json(),
+    async positions(length, width, signal) {
+      const headers = key() ? { "X-API-Key": key() } : {};
+      return (await fetchResponse(`positions?length=${length}&width=${width}`, { headers, signal })).json();
+    },
   };
 }
