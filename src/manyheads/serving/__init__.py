@@ -16,6 +16,7 @@
 | `documents` | plain texts, and the interface of a text with sentences |
 | `markup` | HTML as sentences and back |
 | `html_parts` | HTML cut into tags, comments and text |
+| `long_words` | words that are too long to be translated |
 | `admission` | limits on requests at once |
 | `keys`, `rate_limiter`, `text_limits` | API keys; limits on requests in a minute, and on the size of texts |
 | `arrivals` | a limit on bodies that arrive slowly |

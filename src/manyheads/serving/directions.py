@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from manyheads.config.tasks.translation import TranslationConfig, TranslationRecipe
+from manyheads.decoding.text.splitting import reads_prose
 from manyheads.errors import ManyheadsError
 from manyheads.runs.folder import RunFolder
 from manyheads.serving.api_errors import ApiError
@@ -26,6 +27,7 @@ class Direction:
     target: str
     run: Path
     to: str | None = None  # the target again, for a run that has several
+    reads_prose: bool = True  # whether the run translates running text, and not symbols
 
     def __str__(self) -> str:
         return f"{self.source}-{self.target}"
@@ -39,9 +41,12 @@ class Direction:
         named = _NAMED.fullmatch(argument or "")
         run = RunFolder.open(named[3] if named else argument)
         run.config_for(TranslationConfig)
-        settings = run.recipe_for(TranslationRecipe).data
+        recipe = run.recipe_for(TranslationRecipe)
+        settings, prose = recipe.data, reads_prose(recipe)
         directions = [
-            cls(source, target, run.path, to=target) for source, target in settings.directions if source is not None
+            cls(source, target, run.path, to=target, reads_prose=prose)
+            for source, target in settings.directions
+            if source is not None
         ]
         if named:
             chosen = [one for one in directions if (one.source, one.target) == (named[1], named[2])]
@@ -51,7 +56,7 @@ class Direction:
                     where=argument,
                     cure=f"It has: {', '.join(map(str, directions))}.",
                 )
-            return chosen or [cls(named[1], named[2], run.path)]
+            return chosen or [cls(named[1], named[2], run.path, reads_prose=prose)]
         if directions:
             return directions
         if settings.source_language is None or settings.target_language is None:
@@ -60,7 +65,7 @@ class Direction:
                 where=argument,
                 cure=f"Name them here: manyheads serve {shlex.quote(f'en-de={argument}')}",
             )
-        return [cls(settings.source_language, settings.target_language, run.path)]
+        return [cls(settings.source_language, settings.target_language, run.path, reads_prose=prose)]
 
 
 class Directions:

@@ -31,6 +31,9 @@ class ServerOptions(BaseModel):
     sentence_limit: CountOrZero = Field(
         0, description="Most characters in a sentence; a longer one is cut. 0 is the longest input of each run."
     )
+    word_limit: CountOrZero = Field(
+        100, description="Most characters in a word; a longer one is left as it is. 0 is no limit."
+    )
     inspect_limit: Count = Field(300, description="Most characters in a sentence to inspect.")
     alternatives_limit: CountOrZero = Field(7, description="Most alternatives to a translation.")
     body_limit: Count = Field(1_000_000, description="Most bytes in the body of a request.")

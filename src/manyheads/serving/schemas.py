@@ -50,6 +50,7 @@ TRANSLATION = record(
         "alternatives": {"type": "array"},
         "score": one_or_many({"type": "number"}),
         "alternativeScores": {"type": "array"},
+        "notes": {"type": "array"},
     },
     required=("translatedText",),
 )

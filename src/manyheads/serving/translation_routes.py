@@ -69,7 +69,8 @@ async def _translate(service: Service, fields: Fields, log_fields: dict[str, Any
     log_fields["sentences"] = sum(len(document.sentences) for document in documents)
     service.metrics.characters.labels(str(direction)).inc(characters)
     translations = await service.translate(direction, documents, alternatives=alternatives)
-    response = _response(translations, detected, alternatives=alternatives > 0)
+    notes = [service.worker(direction).long_words.notes(document.sentences) for document in documents]
+    response = _response(translations, detected, notes, alternatives=alternatives > 0)
     if service.options.log_texts:
         log_fields |= {"q": q, "translatedText": response["translatedText"]}
     return response if isinstance(q, list) else {name: values[0] for name, values in response.items()}
@@ -86,7 +87,11 @@ def _alternatives(fields: Fields, limit: int) -> int:
 
 
 def _response(
-    translations: list[list[TextTranslation]], detected: DetectedSource | None, *, alternatives: bool
+    translations: list[list[TextTranslation]],
+    detected: DetectedSource | None,
+    notes: list[list[str]],
+    *,
+    alternatives: bool,
 ) -> dict[str, list[Any]]:
     """Return the response for a list of texts: every field has one entry per text."""
     response: dict[str, list[Any]] = {"translatedText": [best.text for best, *_ in translations]}
@@ -99,4 +104,6 @@ def _response(
         response["alternatives"] = [[other.text for other in others] for _, *others in translations]
         response["score"] = [best.score for best, *_ in translations]
         response["alternativeScores"] = [[other.score for other in others] for _, *others in translations]
+    if any(notes):  # not in LibreTranslate: what was not translated
+        response["notes"] = notes
     return response

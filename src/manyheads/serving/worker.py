@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from manyheads.decoding.text.sentences import SplitText
 from manyheads.decoding.text.splitting import split_to_fit
-from manyheads.decoding.translator import Translation, Translator
+from manyheads.decoding.translator import Candidate, Translation, Translator
 from manyheads.errors import ManyheadsError
 from manyheads.serving.api_errors import overloaded
 from manyheads.serving.batcher import Batcher
 from manyheads.serving.directions import Direction
 from manyheads.serving.documents import Document, PlainText, Text
 from manyheads.serving.logs import log_event
+from manyheads.serving.long_words import LongWords
 from manyheads.serving.metrics import ServerMetrics
 from manyheads.serving.options import ServerOptions
 
@@ -80,6 +81,7 @@ class Worker:
             queue_limit=options.queue_limit,
             observe=partial(metrics.record_batch, str(direction)),
         )
+        self.long_words = LongWords(options.word_limit if direction.reads_prose else 0)
         self._cached_tokens: dict[tuple[str, int], list[int]] = {}
         metrics.waiting.labels(str(direction)).set_function(lambda: self.waiting)
 
@@ -91,29 +93,38 @@ class Worker:
     async def sentences(self, text: str) -> list[str]:
         """Return the sentences of a text that the model translates."""
         (document,) = await self.split([PlainText(text)])
-        splitter = self.model.translator.value.splitter
-        return [sentence for sentence in document.sentences if splitter.needs_translation(sentence)]
+        splitter, is_kept = self.model.translator.value.splitter, self.long_words.is_one
+        return [one for one in document.sentences if splitter.needs_translation(one) and not is_kept(one)]
 
     async def split(self, texts: Sequence[Text]) -> list[Document]:
-        """Split texts into sentences, in a thread, since long texts take a while."""
+        """Split texts into sentences and long words, in a thread, since long texts take a while."""
         translator = await self.model.translator.load()
         longest, characters = translator.options.split_above, self._options.sentence_limit
 
-        def split_text(text: str) -> SplitText:
-            """Split one text as the translator does, and sentences above the limit of characters further."""
+        def split_prose(text: str) -> SplitText:
+            """Split a text as the translator does, and sentences above the limit of characters further."""
             parts = translator.splitter.split(text, longest=longest, source=self.direction.source)
             if not characters:
                 return parts
             return parts.split_further(lambda sentence: split_to_fit(sentence, lambda part: len(part) <= characters))
 
+        def split_text(text: str) -> SplitText:
+            """Split one text."""
+            return self.long_words.split(text, split_prose)
+
         return await asyncio.to_thread(lambda: [text.split(split_text) for text in texts])
 
     async def translate(self, sentences: Sequence[str], *, candidates: int = 1) -> list[Translation]:
-        """Translate sentences, in batches with those of other requests."""
-        if not sentences:
-            return []
-        await self.model.translator.load()
-        return await self._batcher.translate(sentences, candidates=candidates)
+        """Translate sentences, in batches with those of other requests; long words are their own translation."""
+        is_kept = [self.long_words.is_one(sentence) for sentence in sentences]
+        asked = [sentence for sentence, kept in zip(sentences, is_kept, strict=True) if not kept]
+        if asked:
+            await self.model.translator.load()
+        translated = iter(await self._batcher.translate(asked, candidates=candidates) if asked else ())
+        return [
+            Translation(sentence, [Candidate(sentence, 0.0, 0.0, [])]) if kept else next(translated)
+            for sentence, kept in zip(sentences, is_kept, strict=True)
+        ]
 
     async def tokens(self, sentence: str, *, candidates: int) -> list[int]:
         """Return the tokens of a sentence's translation; cached, because a client often requests several layers."""
