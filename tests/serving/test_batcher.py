@@ -157,6 +157,39 @@ def test_sentences_of_a_cancelled_request_are_not_translated():
     assert asyncio.run(scene()) == [["a"], ["d"]]
 
 
+def test_a_batch_has_a_limited_number_of_tokens_and_at_least_one_sentence():
+    async def scene():
+        model = Model()
+        one = batcher(model, batch_tokens=6)  # a letter is a token
+        await asyncio.gather(
+            texts(one, "aaa", "bbb", "cc"), texts(one, "dddddddd", "e"), texts(one, "fff", candidates=2)
+        )
+        await one.close()
+        return model
+
+    batches = asyncio.run(scene()).batches
+    assert sorted(one for batch in batches for one in batch) == ["aaa", "bbb", "cc", "dddddddd", "e", "fff"]
+    assert all(len("".join(batch)) <= 6 or len(batch) == 1 for batch in batches)
+
+
+def test_of_an_abandoned_text_no_more_than_the_batch_that_was_begun_is_translated():
+    async def scene():
+        model = Model()
+        model.may_go_on.clear()
+        one = batcher(model, batch_tokens=6)
+        abandoned = asyncio.create_task(texts(one, *["aaaaa"] * 6))  # within one batch by their number alone
+        await until(model.busy.is_set)
+        abandoned.cancel()
+        await asyncio.wait([abandoned])
+        other = asyncio.create_task(texts(one, "b"))
+        await until(lambda: one.length == 1)
+        model.may_go_on.set()
+        await other
+        return model.batches
+
+    assert asyncio.run(scene()) == [["aaaaa"], ["b"]]
+
+
 def test_closing_translates_what_waits_and_accepts_nothing_new():
     async def scene():
         model = Model()

@@ -2,7 +2,8 @@
 
 A sentence waits a few milliseconds for others to fill its batch; while the model is busy, further sentences queue up.
 Each model has one thread, so it never computes two batches at once. A long text is queued one batch at a time, so that
-sentences of other clients are translated in between.
+sentences of other clients are translated in between. A batch that is being computed cannot be stopped, so its tokens
+are limited too: a client that has disconnected keeps the model from others only for the length of one batch.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -26,6 +27,7 @@ class QueuedSentence:
     """A sentence in the queue, and the future of its translation."""
 
     sentence: str
+    tokens: int
     candidates: int
     result: asyncio.Future[Translation]
     since: float = field(default_factory=time.monotonic)
@@ -41,13 +43,20 @@ class Batcher:
         batch_size: int,
         wait_seconds: float,
         queue_limit: int,
+        batch_tokens: int | None = None,
+        count_tokens: Callable[[str], int] = len,
         observe: Callable[[int, float], None] = lambda sentences, seconds: None,
     ) -> None:
-        """`observe` is called after each batch with its number of sentences and its time in seconds."""
+        """A batch has at most `batch_size` sentences and `batch_tokens` tokens, or one sentence.
+
+        `observe` is called after each batch with its number of sentences and its time in seconds.
+        """
         self._translate_batch = translate_batch
         self._batch_size = batch_size
         self._wait_seconds = wait_seconds
         self._queue_limit = queue_limit
+        self._batch_tokens = batch_tokens
+        self._count_tokens = count_tokens
         self._observe = observe
         self._queue: deque[QueuedSentence] = deque()
         self._not_queued = 0  # sentences of long texts that are accepted, but not in the queue yet
@@ -69,8 +78,7 @@ class Batcher:
         self._not_queued += not_queued
         translations: list[Translation] = []
         try:
-            for start in range(0, len(sentences), self._batch_size):
-                batch = sentences[start : start + self._batch_size]
+            for batch in self._portions(sentences):
                 not_queued -= len(batch)
                 self._not_queued -= len(batch)
                 translations += await self._queue_and_wait(batch, candidates)
@@ -79,10 +87,28 @@ class Batcher:
             self._not_queued -= not_queued
             self._wake.set()
 
-    async def _queue_and_wait(self, sentences: Sequence[str], candidates: int) -> list[Translation]:
+    def _portions(self, sentences: Sequence[str]) -> Iterator[list[tuple[str, int]]]:
+        """Yield sentences with their numbers of tokens, as many as fit into one batch at a time."""
+        portion: list[tuple[str, int]] = []
+        tokens = 0
+        for sentence in sentences:
+            count = self._count_tokens(sentence)
+            if portion and not self._fits(len(portion), tokens + count):
+                yield portion
+                portion, tokens = [], 0
+            portion.append((sentence, count))
+            tokens += count
+        if portion:
+            yield portion
+
+    def _fits(self, sentences: int, tokens: int) -> bool:
+        """Return whether one more sentence fits beside this number of sentences, with which it has `tokens` tokens."""
+        return sentences < self._batch_size and (self._batch_tokens is None or tokens <= self._batch_tokens)
+
+    async def _queue_and_wait(self, sentences: Sequence[tuple[str, int]], candidates: int) -> list[Translation]:
         """Queue sentences that fit into one batch, and return their translations."""
         loop = asyncio.get_running_loop()
-        queued = [QueuedSentence(sentence, candidates, loop.create_future()) for sentence in sentences]
+        queued = [QueuedSentence(text, tokens, candidates, loop.create_future()) for text, tokens in sentences]
         self._queue.extend(queued)
         self._wake.set()
         if self._task is None or self._task.done():
@@ -125,12 +151,16 @@ class Batcher:
     async def _wait_for_batch(self) -> None:
         """Wait until the batch is full, or its oldest sentence has waited long enough."""
         deadline = self._queue[0].since + self._wait_seconds
-        while self.length < self._batch_size and not self._closing and (left := deadline - time.monotonic()) > 0:
+        while not (self._is_full() or self._closing) and (left := deadline - time.monotonic()) > 0:
             self._wake.clear()
             try:
                 await asyncio.wait_for(self._wake.wait(), left)
             except TimeoutError:
                 return
+
+    def _is_full(self) -> bool:
+        """Return whether the waiting sentences fill a batch."""
+        return self.length >= self._batch_size or not self._fits(0, sum(item.tokens for item in self._queue))
 
     def _next_batch(self) -> list[QueuedSentence]:
         """Remove the next batch from the queue: the oldest sentences with the same number of candidates as the oldest.
@@ -139,10 +169,19 @@ class Batcher:
         """
         batch: list[QueuedSentence] = []
         others: list[QueuedSentence] = []
+        tokens = 0
         while self._queue and len(batch) < self._batch_size:
             item = self._queue.popleft()
-            if not item.result.done():
-                (batch if not batch or item.candidates == batch[0].candidates else others).append(item)
+            if item.result.done():
+                continue
+            if batch and item.candidates != batch[0].candidates:
+                others.append(item)
+            elif not batch or self._fits(len(batch), tokens + item.tokens):
+                batch.append(item)
+                tokens += item.tokens
+            else:
+                others.append(item)
+                break
         self._queue.extendleft(reversed(others))
         return batch
 

@@ -47,6 +47,7 @@ class ServerOptions(BaseModel):
     arrival_seconds: Seconds = Field(30.0, description="Seconds for the body of a request to arrive.")
     shutdown_seconds: Seconds = Field(30.0, description="Seconds to finish running requests when the server stops.")
     batch_sentences: Count = Field(64, description="Most sentences in a batch, of all clients together.")
+    batch_tokens: Count = Field(1024, description="Most tokens in a batch, unless one sentence has more.")
     batch_milliseconds: float = Field(
         5.0, ge=0, le=1000, description="Milliseconds a sentence waits for others to fill its batch."
     )

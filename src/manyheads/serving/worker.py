@@ -79,6 +79,8 @@ class Worker:
             batch_size=options.batch_sentences,
             wait_seconds=options.batch_milliseconds / 1000,
             queue_limit=options.queue_limit,
+            batch_tokens=options.batch_tokens,
+            count_tokens=lambda sentence: len(model.translator.value.tokenizers.source.encode(sentence)),
             observe=partial(metrics.record_batch, str(direction)),
         )
         self.long_words = LongWords(options.word_limit if direction.reads_prose else 0)
