@@ -97,7 +97,8 @@ def test_odd_characters_are_translated_somehow(server, text):
 def test_a_client_that_disconnects_does_no_harm(server, sent):
     body = json.dumps(GOOD)
     head = (
-        f"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        "POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
     )
     message = {"half a body": head + body[:10], "a whole body": head + body}.get(sent, sent)
     place = urlsplit(server.url)

@@ -15,6 +15,8 @@ from manyheads import __version__
 from manyheads.errors import ManyheadsError
 from manyheads.serving.api_errors import ApiError, ClientDisconnectedError
 from manyheads.serving.directions import Directions
+from manyheads.serving.head import HeadAsGet
+from manyheads.serving.hosts import AllowedHosts, HostCheck
 from manyheads.serving.inspection_routes import inspection_routes
 from manyheads.serving.options import ServerOptions
 from manyheads.serving.pages import mount_files, page_routes
@@ -46,6 +48,8 @@ def create_app(directions: Directions, options: ServerOptions) -> FastAPI:
         expose_headers=["Retry-After"],
         max_age=1_728_000,
     )
+    app.add_middleware(HeadAsGet)
+    app.add_middleware(HostCheck, allowed=AllowedHosts(options.host, options.allowed_hosts))
     app.add_middleware(RequestLog, metrics=service.metrics)
     app.state.service = service
     return app

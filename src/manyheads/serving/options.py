@@ -25,6 +25,10 @@ class ServerOptions(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     host: str = Field("127.0.0.1", description="Address to listen on; 0.0.0.0 accepts other machines.")
+    allowed_hosts: str | None = Field(
+        None,
+        description="Names it answers to, separated by commas, beside its address and localhost; * for any.",
+    )
     port: int = Field(5000, ge=0, le=65535, description="Port to listen on; 0 chooses a free one.")
     char_limit: Count = Field(50_000, description="Most characters in a request.")
     batch_limit: Count = Field(1000, description="Most texts in a request.")

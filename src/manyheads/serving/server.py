@@ -14,6 +14,14 @@ from manyheads.serving.directions import Direction, Directions
 from manyheads.serving.logs import configure_logging
 from manyheads.serving.options import ServerOptions
 
+# Of every response. A browser guesses no other type, tells other sites nothing of the address, and shows the page in no
+# frame of another site.
+SECURITY_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Content-Security-Policy": "frame-ancestors 'none'",
+}
+
 
 def serve_runs(runs: Sequence[str | None], options: ServerOptions, tell: Callable[[str], None]) -> None:
     """Serve runs until a signal is received; `tell` is called with a line on what is served and where."""
@@ -47,6 +55,7 @@ def make_server(directions: Directions, options: ServerOptions) -> uvicorn.Serve
     return uvicorn.Server(
         uvicorn.Config(
             create_app(directions, options),
+            headers=list(SECURITY_HEADERS.items()),
             log_config=None,
             access_log=False,  # our own log has no query strings, which may contain texts
             server_header=False,
