@@ -82,8 +82,8 @@ def offline(run: Path, sentences: list[str], seconds: float) -> dict[str, Any]:
 class Server:
     """The real command in a process of its own."""
 
-    def __init__(self, run: Path, options: list[str]) -> None:
-        named = f"{LANGUAGES[0]}-{LANGUAGES[1]}={run}"
+    def __init__(self, run: Path, options: list[str], *, languages: tuple[str, str] = LANGUAGES) -> None:
+        named = f"{languages[0]}-{languages[1]}={run}"
         self._process = subprocess.Popen(
             [sys.executable, "-m", "manyheads", "serve", named, "--port", "0", *options],
             stdout=subprocess.DEVNULL,

@@ -19,7 +19,7 @@
 | `long_words` | words that are too long to be translated |
 | `admission` | limits on requests at once |
 | `keys`, `rate_limiter`, `text_limits` | API keys; limits on requests in a minute, and on the size of texts |
-| `arrivals` | a limit on bodies that arrive slowly |
+| `arrivals`, `connections` | limits on what arrives slowly: bodies, and headers |
 | `hosts`, `head` | the host names that the server answers to; HEAD |
 | `bodies`, `forms` | the fields of a request, from JSON or a form |
 | `api_errors` | errors that become responses |

@@ -48,7 +48,9 @@ class ServerOptions(BaseModel):
         0, description="Requests per minute from one client or key, then 429; 0 is no limit."
     )
     request_seconds: Seconds = Field(120.0, description="Seconds for one request, then 503.")
-    arrival_seconds: Seconds = Field(30.0, description="Seconds for the body of a request to arrive.")
+    arrival_seconds: Seconds = Field(
+        30.0, description="Seconds for the headers of a request to arrive, and as many for its body."
+    )
     shutdown_seconds: Seconds = Field(30.0, description="Seconds to finish running requests when the server stops.")
     batch_sentences: Count = Field(64, description="Most sentences in a batch, of all clients together.")
     batch_tokens: Count = Field(1024, description="Most tokens in a batch, unless one sentence has more.")

@@ -5,11 +5,15 @@ from __future__ import annotations
 import signal
 import socket
 from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 import uvicorn
 
 from manyheads.errors import ManyheadsError
 from manyheads.serving.app import create_app
+from manyheads.serving.arrivals import Arrivals
+from manyheads.serving.connections import Connection
 from manyheads.serving.directions import Direction, Directions
 from manyheads.serving.logs import configure_logging
 from manyheads.serving.options import ServerOptions
@@ -52,9 +56,11 @@ def _stop_on_signals(server: uvicorn.Server) -> None:
 
 def make_server(directions: Directions, options: ServerOptions) -> uvicorn.Server:
     """Return a server for these directions that is not running yet."""
+    connection: Any = partial(Connection, arrivals=Arrivals(options.arrival_seconds))
     return uvicorn.Server(
         uvicorn.Config(
             create_app(directions, options),
+            http=connection,
             headers=list(SECURITY_HEADERS.items()),
             log_config=None,
             access_log=False,  # our own log has no query strings, which may contain texts
