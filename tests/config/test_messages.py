@@ -2,6 +2,7 @@
 
 import pytest
 
+from manyheads.bounded.yaml_text import compose
 from manyheads.config.messages import key_lines
 from manyheads.config.reading import parse_recipe
 from manyheads.errors import ManyheadsError, did_you_mean
@@ -102,11 +103,11 @@ def test_a_key_that_is_no_text_is_told():
 
 
 def test_lines_of_keys():
-    lines = key_lines(GOOD)
+    lines = key_lines(compose(GOOD))
     assert lines[("name",)] == 1
     assert lines[("data", "train", "task")] == 3
     assert lines[("training", "steps")] == 7
-    assert key_lines("") == {}
+    assert key_lines(compose("")) == {}
 
 
 def test_the_nearest_word_is_suggested():

@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails
 from manyheads.config.unions import has_kinds, members_by_kind, sections_of
 from manyheads.errors import ManyheadsError, did_you_mean
 
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the loader in C, if available, is several times faster
+LONGEST_SHOWN = 80  # characters of a value in a message
 KeyPath = tuple[str, ...]
 Section = TypeVar("Section", bound=BaseModel)
 
@@ -55,13 +55,22 @@ def _sentence(details: ErrorDetails, schema: type[BaseModel], lines: Mapping[Key
     if details["type"] == "missing":
         return f"{_line(lines, path)}the key '{key}' is missing."
     subject = (
-        f"'{key}' = {details['input']!r}: "
+        f"'{key}' = {_shown(details['input'])}: "
         if path and not isinstance(details["input"], dict)
         else f"'{key}': "
         if key
         else ""
     )
     return f"{_line(lines, path)}{subject}{message[:1].lower()}{message[1:]}."
+
+
+def _shown(value: object) -> str:
+    """Return the beginning of a value as Python writes it."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # Python does not write numbers of more than 4,300 digits
+        return "…"
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
 
 
 def _line(lines: Mapping[KeyPath, int], path: KeyPath) -> str:
@@ -103,7 +112,7 @@ def _locate(location: tuple[int | str, ...], schema: type[BaseModel]) -> _Place:
     return _Place(tuple(path), known, list(kinds))
 
 
-def key_lines(text: str, *, origin: str = "recipe") -> dict[KeyPath, int]:
+def key_lines(root: yaml.Node | None, *, origin: str = "recipe") -> dict[KeyPath, int]:
     """Return the line number (from 1) of each key of a YAML document; a key given twice is an error."""
     lines: dict[KeyPath, int] = {}
 
@@ -126,7 +135,6 @@ def key_lines(text: str, *, origin: str = "recipe") -> dict[KeyPath, int]:
                 lines[inner] = value.start_mark.line + 1
                 visit(value, inner)
 
-    root = yaml.compose(text, Loader=LOADER)
     if root is not None:
         visit(root, ())
     return lines

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import yaml
 
+from manyheads.bounded.files import SETTINGS, read_bytes
+from manyheads.bounded.yaml_text import DEEPEST, compose, construct, parse
 from manyheads.config.cut import CutSettings
-from manyheads.config.messages import LOADER, KeyPath, build, key_lines
+from manyheads.config.messages import LONGEST_SHOWN, KeyPath, build, key_lines
 from manyheads.config.recipe import RecipeBase, in_order
 from manyheads.config.tasks import TASKS, recipe_class
 from manyheads.errors import ManyheadsError, did_you_mean
@@ -46,7 +48,7 @@ def load_cut(path: Path) -> CutSettings:
 def _read(path: Path) -> str:
     """Return the text of a recipe."""
     try:
-        return path.read_text(encoding="utf-8")
+        return read_bytes(path, most=SETTINGS).decode("utf-8-sig")
     except FileNotFoundError:
         raise ManyheadsError(
             "there is no such recipe.",
@@ -70,8 +72,8 @@ def parse_recipe(text: str, changes: Iterable[str] = (), *, origin: str = "recip
 def _parse(text: str, *, origin: str) -> tuple[dict[str, Any], dict[KeyPath, int]]:
     """Return the keys and values of YAML text, and the line of each key."""
     try:
-        values = yaml.load(text, Loader=LOADER)
-        lines = key_lines(text, origin=origin)
+        root = compose(text)
+        values, lines = construct(root), key_lines(root, origin=origin)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f"{origin}:{mark.line + 1}" if mark else origin
@@ -112,10 +114,12 @@ def parse_change(change: str) -> dict[str, Any]:
             f"'{change}' is not a change.", where="--set", cure="Write it as key=value: training.steps=1000"
         )
     try:
-        nested: Any = yaml.safe_load(value)
+        nested: Any = parse(value)
     except yaml.YAMLError:
-        raise ManyheadsError(f"the value in '{change}' is not valid YAML.", where="--set") from None
-    for part in reversed(key.strip().split(".")):
+        raise ManyheadsError(f"the value in '{change[:LONGEST_SHOWN]}' is not valid YAML.", where="--set") from None
+    if len(parts := key.strip().split(".")) > DEEPEST:
+        raise ManyheadsError(f"a key has at most {DEEPEST} parts, not {len(parts):,}.", where="--set")
+    for part in reversed(parts):
         nested = {part: nested}
     result: dict[str, Any] = nested
     return result
