@@ -90,6 +90,8 @@ def pairs_of(sources: Iterable[Source]) -> Iterator[tuple[str, str]]:
 
 def line_chunks() -> Iterator[list[str]]:
     """Yield the lines of standard input that are available: many of a file, one from a keyboard, until it ends."""
+    from manyheads.data.text.files import LONGEST_LINE, line_too_long
+
     stream = cast(BufferedReader, sys.stdin.buffer)
     rest, number, size = b"", 0, FIRST_BLOCK
     while block := stream.read1(size):
@@ -97,6 +99,8 @@ def line_chunks() -> Iterator[list[str]]:
         if lines:
             yield [_decoded(line, number + i) for i, line in enumerate(lines, start=1)]
             number += len(lines)
+        if len(rest) > LONGEST_LINE:
+            raise line_too_long(f"{STANDARD_INPUT}:{number + 1}")
         size = min(2 * size, LARGEST_BLOCK)
     if rest:
         yield [_decoded(rest, number + 1)]
@@ -119,7 +123,7 @@ def existing(argument: str) -> Path | None:
     try:
         place = resolve(argument)
         return place if place.exists() else None
-    except (OSError, RuntimeError, ValueError):  # a text that cannot be the name of a file
+    except (OSError, ManyheadsError):  # a text that cannot be the name of a file
         return None
 
 
@@ -151,6 +155,6 @@ def _file_chunks(name: str) -> Iterator[list[str]]:
     """Yield the lines of a file (also .gz), ended by newlines alone, many at a time."""
     from manyheads.data.text.files import read_lines, text_files
 
-    lines = (line for path in text_files(name, role="texts") for line in read_lines(path))
+    lines = (line for path in text_files(name, role="texts", read_once=True) for line in read_lines(path))
     while chunk := list(islice(lines, FILE_LINES)):
         yield chunk

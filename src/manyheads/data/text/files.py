@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from io import BufferedReader
+from io import BufferedIOBase, BufferedReader
 from pathlib import Path
 
+from manyheads.bounded.files import require_possible_name, require_regular
+from manyheads.bounded.machine import as_bytes
 from manyheads.data.text.compression import DAMAGED, unpacked
 from manyheads.errors import ManyheadsError
 
 DATA_PREFIX = "data:"
+LONGEST_LINE = 1 << 22  # bytes: some novels fit into it
+BLOCK = 1 << 18  # bytes read at once
 
 
 def data_folder() -> Path:
@@ -23,13 +27,20 @@ def data_folder() -> Path:
 
 def resolve(path: str) -> Path:
     """Return the path that a recipe's path refers to; `data:` stands for the folder of public corpora."""
+    require_possible_name(path)
     if path.startswith(DATA_PREFIX):
         return data_folder() / path.removeprefix(DATA_PREFIX)
-    return Path(path).expanduser()
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:  # there is no such user
+        return Path(path)
 
 
-def text_files(path: str, *, role: str) -> list[Path]:
-    """Return the file at `path`, or all files of the folder at `path` in the order of their names."""
+def text_files(path: str, *, role: str, read_once: bool = False) -> list[Path]:
+    """Return the file at `path`, or all files of the folder at `path` in the order of their names.
+
+    A corpus is read several times, so that a pipe or a device is an error, unless it is `read_once`.
+    """
     resolved = resolve(path)
     if resolved.is_dir():
         files = sorted(file for file in resolved.iterdir() if file.is_file() and not file.name.startswith("."))
@@ -42,6 +53,8 @@ def text_files(path: str, *, role: str) -> list[Path]:
             "'manyheads data list' shows what 'manyheads data get' can fetch there." if fetched else "Check the path."
         )
         raise ManyheadsError(f"there is no such file for the {role}.", where=str(resolved), cure=cure)
+    if not read_once:
+        require_regular(resolved)
     return [resolved]
 
 
@@ -61,7 +74,9 @@ def read_lines(
     number = 0
     try:
         with open_bytes(path) as packed, unpacked(packed, path.suffix) as file:
-            for number, raw in enumerate(file, start=1):
+            for number, raw in enumerate(_raw_lines(file), start=1):
+                if len(raw) > LONGEST_LINE:
+                    raise line_too_long(f"{path}:{number}")
                 line = raw.rstrip(b"\r\n").decode("utf-8", "replace" if lenient else "strict")
                 yield line.removeprefix("\ufeff") if number == 1 else line
     except UnicodeDecodeError as error:
@@ -70,6 +85,32 @@ def read_lines(
         raise ManyheadsError(f"this {path.suffix} file is damaged: {error}.", where=f"{path}:{number + 1}") from None
     except OSError as error:
         raise unreadable(path, error) from None
+
+
+def _raw_lines(file: BufferedIOBase) -> Iterator[bytes]:
+    """Yield the lines of a file without newlines; one that is too long is cut off, since it may not fit into memory.
+
+    Reading blocks and splitting them takes less time than asking the file for each line.
+    """
+    rest = b""
+    while block := file.read1(BLOCK):
+        lines = block.split(b"\n")
+        lines[0] = rest + lines[0]
+        rest = lines.pop()
+        yield from lines
+        if len(rest) > LONGEST_LINE:
+            break
+    if rest:
+        yield rest
+
+
+def line_too_long(where: str) -> ManyheadsError:
+    """Return the error for a line that is too long to be a text."""
+    return ManyheadsError(
+        f"this line is longer than {as_bytes(LONGEST_LINE)}.",
+        where=where,
+        cure="A text is a line: cut it, or the file, into lines.",
+    )
 
 
 def _not_utf8(error: UnicodeDecodeError, where: str) -> ManyheadsError:
