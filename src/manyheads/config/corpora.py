@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from manyheads.config.modify import ModifySettings
-from manyheads.config.values import Natural, Number, Positive, Probability, Settings
+from manyheads.config.values import Natural, Number, Positive, Probability, Seed, Settings
 
 LanguageCode = Annotated[str, Field(pattern=r"^[a-z]{2,8}(-[A-Za-z]+)*$")]
 
@@ -63,7 +63,7 @@ class CorpusSettings(Settings):
         None, description="A generated task instead of files: dates, copy, reverse, sort, addition."
     )
     count: Positive = Field(100_000, description="Number of pairs to generate.")
-    seed: int = Field(1, description="Seed of the generated pairs.")
+    seed: Seed = Field(1, description="Seed of the generated pairs.")
     options: dict[str, Any] = Field(default_factory=dict, description="Options of the generated task.")
     weight: Weights = Field(
         1.0,

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from manyheads.config.models.base import ModelSettings
 from manyheads.config.training import TrainingSettings
-from manyheads.config.values import Name, Natural, Positive, Settings
+from manyheads.config.values import Name, Natural, Positive, Seed, Settings
 
 ORDER = ("name", "task", "seed", "data", "tokenizer", "vocabulary", "start_from", "fresh", "model", "training")
 """The order in which keys are written; others follow in the order of their class."""
@@ -30,7 +30,7 @@ class RecipeBase(Settings):
 
     name: Name = Field("run", description="A name for tables, cards and the run folder, runs/NAME.")
     task: str
-    seed: int = Field(1, description="Seed of everything random: weights, order of the data, dropout, masks.")
+    seed: Seed = Field(1, description="Seed of everything random: weights, order of the data, dropout, masks.")
     model: ModelSettings | None
     training: TrainingSettings = Field(default_factory=TrainingSettings, description="How the model learns.")
     validation: ValidationBase

@@ -59,7 +59,7 @@ class TrainingSettings(Settings):
         description="adam, or muon: orthogonal updates for the matrices inside the layers, Adam for all other weights.",
     )
     momentum: Probability = Field(0.95, description="Muon's μ.")
-    betas: tuple[float, float] = Field((0.9, 0.98), description="Adam's β₁ and β₂.")
+    betas: tuple[Probability, Probability] = Field((0.9, 0.98), description="Adam's β₁ and β₂.")
     epsilon: float = Field(1e-9, gt=0.0, description="Adam's ε.")
     weight_decay: float = Field(0.0, ge=0.0, description="Decoupled weight decay.")
     clip_norm: float = Field(0.0, ge=0.0, description="Largest norm of an update's gradient; 0 does not clip.")

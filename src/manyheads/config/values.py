@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from manyheads.bounded.machine import as_bytes
+
 
 def _no_truth_value(value: object) -> object:
     """Reject true and false for a number: YAML reads yes and on as true, and Python reads true as 1."""
@@ -21,6 +23,8 @@ def _switch(value: object) -> object:
 
 
 LONGEST_NAME = 100
+WIDEST_BEAM, USUAL_VOCABULARY = 10_000, 8000
+LARGEST = 2**63 - 1  # of whole numbers: tensors and files have no more elements
 
 
 def _plain(name: str) -> str:
@@ -45,14 +49,29 @@ def plain_name(text: str) -> str:
 Name = Annotated[str, AfterValidator(_plain)]
 Number = BeforeValidator(_no_truth_value)
 Switch = Annotated[Literal["auto", "on", "off"], BeforeValidator(_switch)]
-Positive = Annotated[int, Number, Field(ge=1)]
-Natural = Annotated[int, Number, Field(ge=0)]
+Positive = Annotated[int, Number, Field(ge=1, le=LARGEST)]
+Natural = Annotated[int, Number, Field(ge=0, le=LARGEST)]
+Seed = Annotated[int, Field(ge=-LARGEST - 1, le=2 * LARGEST + 1)]
+"""What PyTorch's generators take: 64 bits, with or without a sign."""
 Probability = Annotated[float, Number, Field(ge=0.0, lt=1.0)]
 Metric = Literal["loss", "bleu", "chrf", "exact_match", "word_error_rate", "symbol_error_rate"]
+
+
+def check_beam(beam: int) -> int:
+    """Return the width of a beam; raise a `ValueError` for one that no machine can search with."""
+    if beam > WIDEST_BEAM:
+        needed = as_bytes(beam * USUAL_VOCABULARY * 4)
+        raise ValueError(
+            f"a beam of {beam:,} is too wide: its scores of one token would take {needed} of memory with "
+            f"{USUAL_VOCABULARY:,} pieces; the widest is {WIDEST_BEAM:,}"
+        )
+    return beam
 
 
 class Settings(BaseModel):
     """The base of every section: unknown keys are an error, and values are immutable after validation."""
 
     # A section is built when it is first used: nested ones never by themselves, those of other tasks not at all.
-    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=(), defer_build=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, protected_namespaces=(), defer_build=True, allow_inf_nan=False
+    )

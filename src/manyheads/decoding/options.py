@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, Self, get_args
 
 from manyheads.config.tasks.translation import TranslationRecipe
+from manyheads.config.values import LARGEST, check_beam
 from manyheads.decoding.search.hypothesis import Penalty, PenaltyForm
 from manyheads.errors import ManyheadsError, did_you_mean
 
@@ -46,6 +47,10 @@ class TranslationOptions:
 
     def __post_init__(self) -> None:
         self._need(self.beam >= 1, "beam", "must be at least 1")
+        try:
+            check_beam(self.beam)
+        except ValueError as error:
+            raise ManyheadsError(f"{error}.", where="beam") from None
         self._need(self.length_penalty >= 0, "length penalty", "must not be negative")
         self._need(
             self.penalty_form in get_args(PenaltyForm), "penalty form", f"must be {' or '.join(get_args(PenaltyForm))}"
@@ -56,6 +61,8 @@ class TranslationOptions:
         self._need(self.sample or self.n_best <= self.beam, "n-best", f"cannot exceed the beam ({self.beam})")
         self._need(self.temperature > 0, "temperature", "must be above 0")
         self._need(0 < self.top_p <= 1, "top-p", "must be above 0 and at most 1")
+        self._need(-LARGEST - 1 <= self.seed <= 2 * LARGEST + 1, "seed", "must be a number of 64 bits")
+        self._need(max(self.top_k, self.extra_length, self.split_above) <= LARGEST, "a number", "has at most 63 bits")
         self._need(self.top_k >= 0, "top-k", "must not be negative")
         self._need(self.batch_sentences is None or self.batch_sentences >= 1, "batch size", "must be at least 1")
         self._need(self.split_above >= 0, "split above", "must not be negative")

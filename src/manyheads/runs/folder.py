@@ -25,6 +25,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
+from manyheads.bounded.files import SETTINGS, read_bytes
+from manyheads.bounded.json_text import parse_settings
 from manyheads.config.messages import explain
 from manyheads.config.model_config import ConfigBase
 from manyheads.config.reading import load_recipe, of_task, recipe_text
@@ -153,9 +155,9 @@ class RunFolder:
     def config(self) -> ModelConfig:
         """Return what the model is built from."""
         try:
-            values = json.loads(self.config_file.read_bytes())
+            values = parse_settings(read_bytes(self.config_file, most=SETTINGS))
             schema = config_class(values) if isinstance(values, dict) else TranslationConfig
-            return schema.model_validate(values)
+            return _with_possible_ids(schema.model_validate(values), where=str(self.config_file))
         except ValidationError as error:
             raise explain(error, schema, origin=str(self.config_file), lines={}) from None
         except ValueError:
@@ -281,6 +283,15 @@ class RunFolder:
                 yield json.loads(line)
             except json.JSONDecodeError:
                 continue
+
+
+def _with_possible_ids(config: ModelConfig, *, where: str) -> ModelConfig:
+    """Return a configuration whose special tokens are in its vocabularies; other ids raise an error."""
+    if beyond := config.ids_beyond():
+        listed = ", ".join(f"'{key}' = {number:,}" for key, number in beyond.items())
+        size = min(config.vocabulary_sizes)
+        raise ManyheadsError(f"special tokens are beyond the vocabulary of {size:,} pieces: {listed}.", where=where)
+    return config
 
 
 def _changed_keys(before: RecipeBase | None, now: RecipeBase) -> list[str]:

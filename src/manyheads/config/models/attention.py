@@ -10,7 +10,15 @@ from manyheads.config.unions import Kinds
 from manyheads.config.values import Natural, Positive, Probability, Settings
 
 
-class DotProductSettings(Settings):
+class AttentionBase(Settings):
+    """The base of all kinds."""
+
+    def weights(self, width: int, heads: int) -> int:
+        """Return the number of weights that one layer has for this kind, beside its projections."""
+        return 0
+
+
+class DotProductSettings(AttentionBase):
     """Full attention, as in the paper."""
 
     has_scores: ClassVar[bool] = True
@@ -19,7 +27,7 @@ class DotProductSettings(Settings):
     dropout: Probability = Field(0.0, description="Dropout of the weights; the paper has none.")
 
 
-class WindowSettings(Settings):
+class WindowSettings(AttentionBase):
     """Attention to the neighbours of a position."""
 
     has_scores: ClassVar[bool] = True
@@ -32,7 +40,7 @@ class WindowSettings(Settings):
     )
 
 
-class BigBirdSettings(Settings):
+class BigBirdSettings(AttentionBase):
     """Neighbouring, random and global blocks (BigBird)."""
 
     has_scores: ClassVar[bool] = True
@@ -45,7 +53,7 @@ class BigBirdSettings(Settings):
     random_blocks: Natural = Field(3, description="Number of random blocks that each block attends to.")
 
 
-class PerformerSettings(Settings):
+class PerformerSettings(AttentionBase):
     """Softmax attention by random features (Performer)."""
 
     has_scores: ClassVar[bool] = False
@@ -55,7 +63,7 @@ class PerformerSettings(Settings):
     redraw: Natural = Field(1000, description="Training steps between two draws of the features; 0 draws them once.")
 
 
-class LinformerSettings(Settings):
+class LinformerSettings(AttentionBase):
     """Keys and values projected to fewer ones (Linformer)."""
 
     has_scores: ClassVar[bool] = False
@@ -72,8 +80,12 @@ class LinformerSettings(Settings):
             raise ValueError(f"rank {self.rank} is above the length of {self.length} that it is to lower")
         return self
 
+    def weights(self, width: int, heads: int) -> int:
+        """Return the size of the projections of keys and values."""
+        return 2 * (1 if self.shared else heads) * self.rank * self.length
 
-class HashingSettings(Settings):
+
+class HashingSettings(AttentionBase):
     """Attention within buckets of similar keys (Reformer)."""
 
     has_scores: ClassVar[bool] = False
@@ -83,7 +95,7 @@ class HashingSettings(Settings):
     rounds: Positive = Field(2, description="Number of independent hashes.")
 
 
-class LinearSettings(Settings):
+class LinearSettings(AttentionBase):
     """Attention by a fixed kernel, linear in the length."""
 
     has_scores: ClassVar[bool] = False

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Self
 
+from pydantic import Field, model_validator
+
+from manyheads.bounded.machine import as_bytes
 from manyheads.config.values import Positive, Probability, Settings
+
+MOST_LAYERS = 1000  # of a stack: as many as the deepest Transformer that was published
+LARGEST = 4 * 10**12  # bytes of a model's weights; what fits into this machine is checked when a model is built
+WEIGHT_BYTES = 4  # of a float32
+LAYER_BYTES = 50_000  # of a layer's modules, however small its weights are
 
 
 class ModelSettings(Settings):
@@ -29,11 +37,52 @@ class ModelSettings(Settings):
         """Whether source and target must have the same vocabulary, because they share embeddings."""
         return False
 
+    @property
+    def depths(self) -> tuple[int, ...]:
+        """The number of layers of each stack."""
+        raise NotImplementedError
+
+    def weights(self, source: int, target: int) -> int:
+        """Return the number of weights that a model with these vocabularies has at least, without building it."""
+        raise NotImplementedError
+
+    def bytes_needed(self, source: int, target: int) -> int:
+        """Return the bytes of memory that such a model takes at least."""
+        return WEIGHT_BYTES * self.weights(source, target) + LAYER_BYTES * sum(self.depths)
+
+    @model_validator(mode="after")
+    def _size_is_possible(self) -> Self:
+        """Check that the layers alone are not too many or too large for any machine."""
+        if max(self.depths) > MOST_LAYERS:
+            needed = as_bytes(self.bytes_needed(0, 0))
+            raise ValueError(
+                f"a stack of {max(self.depths):,} layers is too deep: the model would take {needed} of memory; "
+                f"at most {MOST_LAYERS:,} layers are possible"
+            )
+        check_size(self, 0, 0)
+        return self
+
     def check_length(self, longest: int) -> None:
         """Raise a `ValueError` if sequences of `longest` tokens and an end token cannot be trained on."""
+
+
+def tied_rows(tie: str, source: int, target: int) -> int:
+    """Return the rows of all embeddings together: one matrix (all), two (target) or three (none)."""
+    return {"all": target, "target": source + target}.get(tie, source + 2 * target)
 
 
 def heads_divide_width(width: int, heads: int) -> None:
     """Raise a `ValueError` unless d_k = d_model / h is whole."""
     if width % heads:
         raise ValueError(f"width {width} is not divisible by {heads} heads")
+
+
+def check_size(model: ModelSettings, source: int, target: int) -> None:
+    """Raise a `ValueError` for a model whose weights, with vocabularies of these sizes, no machine can hold."""
+    needed = model.bytes_needed(source, target)
+    if needed > LARGEST:
+        pieces = f" with vocabularies of {source:,} and {target:,} pieces" if source or target else ""
+        raise ValueError(
+            f"a model of these sizes{pieces} would take {as_bytes(needed)} of memory for its weights alone: "
+            "lower its width, its layers or its vocabulary"
+        )

@@ -62,6 +62,16 @@ class BertSettings(ModelSettings):
         return values
 
     @property
+    def depths(self) -> tuple[int, ...]:
+        """The number of layers."""
+        return (self.layers,)
+
+    def weights(self, source: int, target: int) -> int:
+        """Return the number of weights, without norms, biases and heads."""
+        layer = 4 * self.width**2 + 2 * self.width * self.feed_forward + self.attention.weights(self.width, self.heads)
+        return self.layers * layer + (source + self.positions + self.segments) * self.width
+
+    @property
     def longest(self) -> int:
         """The number of positions."""
         return self.positions

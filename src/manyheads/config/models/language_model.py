@@ -42,6 +42,16 @@ class LanguageModelSettings(LayerSettings):
         return self
 
     @property
+    def depths(self) -> tuple[int, ...]:
+        """The number of layers."""
+        return (self.layers,)
+
+    def weights(self, source: int, target: int) -> int:
+        """Return the number of weights, without norms and biases."""
+        stack = self.stack_weights(self.layers, self.attention, self.positions, attentions=1)
+        return stack + (target if self.tie else source + target) * self.width
+
+    @property
     def longest(self) -> int | None:
         """The longest sequence that learned positions allow."""
         return self.positions.maximum if self.positions.kind == "learned" else None

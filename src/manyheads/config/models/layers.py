@@ -6,7 +6,9 @@ from typing import Literal
 
 from pydantic import Field
 
+from manyheads.config.models.attention import AnyAttention
 from manyheads.config.models.base import ModelSettings
+from manyheads.config.models.positions import AnyPositions
 from manyheads.config.values import Positive
 
 
@@ -23,3 +25,10 @@ class LayerSettings(ModelSettings):
     norm: Literal["post", "pre"] = Field("post", description="Norms after each residual sum (the paper) or before.")
     norm_kind: Literal["layer", "rms"] = Field("layer", description="LayerNorm (the paper) or RMSNorm.")
     biases: bool = Field(True, description="Biases in attention and feed-forward layers.")
+
+    def stack_weights(self, layers: int, attention: AnyAttention, positions: AnyPositions, *, attentions: int) -> int:
+        """Return the number of weights of a stack, without norms and biases; each layer has so many attentions."""
+        matrices = 3 if self.gated else 2
+        layer = attentions * 4 * self.width**2 + matrices * self.width * self.feed_forward
+        seen = attention.weights(self.width, self.heads)
+        return layers * (layer + seen) + positions.weights(self.width, self.heads, layers)

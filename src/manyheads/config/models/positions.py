@@ -12,7 +12,15 @@ from manyheads.config.values import Natural, Number, Positive, Settings
 RANDOMISED = "Positions that training draws from, for longer sequences afterwards; 0 counts 0, 1, 2, …."
 
 
-class SinusoidalSettings(Settings):
+class PositionsBase(Settings):
+    """The base of all kinds."""
+
+    def weights(self, width: int, heads: int, layers: int) -> int:
+        """Return the number of weights of one stack's positions."""
+        return 0
+
+
+class SinusoidalSettings(PositionsBase):
     """The paper's sines and cosines, added to the embeddings."""
 
     absolute: ClassVar[bool] = True
@@ -22,7 +30,7 @@ class SinusoidalSettings(Settings):
     randomised: Natural = Field(0, description=RANDOMISED)
 
 
-class LearnedSettings(Settings):
+class LearnedSettings(PositionsBase):
     """One trained vector per position, added to the embeddings."""
 
     absolute: ClassVar[bool] = True
@@ -39,8 +47,12 @@ class LearnedSettings(Settings):
             raise ValueError(f"randomised {self.randomised} is above the maximum of {self.maximum} learned positions")
         return self
 
+    def weights(self, width: int, heads: int, layers: int) -> int:
+        """Return the size of the table."""
+        return self.maximum * width
 
-class RelativeSettings(Settings):
+
+class RelativeSettings(PositionsBase):
     """Trained vectors for distances, on keys and values."""
 
     absolute: ClassVar[bool] = False
@@ -49,8 +61,12 @@ class RelativeSettings(Settings):
     kind: Literal["relative"] = Field("relative", description="Trained vectors for distances, on keys and values.")
     clip: Positive = Field(16, description="Distance beyond which all distances share a vector.")
 
+    def weights(self, width: int, heads: int, layers: int) -> int:
+        """Return the size of the tables of keys and values in every layer."""
+        return layers * 2 * (2 * self.clip + 1) * (width // heads)
 
-class T5Settings(Settings):
+
+class T5Settings(PositionsBase):
     """A trained number for each range of distances."""
 
     absolute: ClassVar[bool] = False
@@ -67,8 +83,12 @@ class T5Settings(Settings):
             raise ValueError(f"reach {self.reach} must be above half of the {self.buckets} buckets")
         return self
 
+    def weights(self, width: int, heads: int, layers: int) -> int:
+        """Return the size of the table in every layer."""
+        return layers * self.buckets * heads
 
-class RotarySettings(Settings):
+
+class RotarySettings(PositionsBase):
     """Queries and keys turned by their position."""
 
     absolute: ClassVar[bool] = False
@@ -77,7 +97,7 @@ class RotarySettings(Settings):
     kind: Literal["rotary"] = Field("rotary", description="Queries and keys turned by their position.")
 
 
-class AlibiSettings(Settings):
+class AlibiSettings(PositionsBase):
     """A penalty that grows with the distance."""
 
     absolute: ClassVar[bool] = False

@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from manyheads.config.models.base import ModelSettings
+from manyheads.config.models.base import ModelSettings, tied_rows
 from manyheads.config.values import Positive
 
 
@@ -27,6 +27,16 @@ class RecurrentSettings(ModelSettings):
         if self.width % 2:
             raise ValueError(f"width {self.width} is not even: each direction of the encoder has half of it")
         return self
+
+    @property
+    def depths(self) -> tuple[int, ...]:
+        """The number of layers of encoder and decoder."""
+        return self.encoder_layers, self.decoder_layers
+
+    def weights(self, source: int, target: int) -> int:
+        """Return the number of weights, without biases and the layers between encoder and decoder."""
+        encoder = self.encoder_layers * 2 * 4 * (self.width // 2) * (self.width + self.width // 2)
+        return encoder + self.decoder_layers * 8 * self.width**2 + tied_rows(self.tie, source, target) * self.width
 
     @property
     def one_vocabulary(self) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from manyheads.config.models.attention import AnyAttention, AttentionSettings, DotProductSettings
-from manyheads.config.models.base import heads_divide_width
+from manyheads.config.models.base import heads_divide_width, tied_rows
 from manyheads.config.models.layers import LayerSettings
 from manyheads.config.models.positions import PositionSettings, SinusoidalSettings
 from manyheads.config.values import Positive, Probability, Settings
@@ -86,6 +86,17 @@ class TransformerSettings(LayerSettings):
         preset = f"{self.preset} model" if self.preset else "model"
         layers = f"{self.encoder_layers} + {self.decoder_layers} layers"
         return f"a {preset} ({layers}, width {self.width}, dropout {self.dropout})"
+
+    @property
+    def depths(self) -> tuple[int, ...]:
+        """The number of layers of encoder and decoder."""
+        return self.encoder_layers, self.decoder_layers
+
+    def weights(self, source: int, target: int) -> int:
+        """Return the number of weights, without norms and biases."""
+        encoder = self.stack_weights(self.encoder_layers, self.attention, self.positions, attentions=1)
+        decoder = self.stack_weights(self.decoder_layers, self.attention_of_decoder, self.positions, attentions=2)
+        return encoder + decoder + tied_rows(self.tie, source, target) * self.width
 
     @property
     def longest(self) -> int | None:

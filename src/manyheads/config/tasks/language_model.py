@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from manyheads.config.model_config import WritingConfig
 from manyheads.config.models import LanguageModelChoice
+from manyheads.config.models.base import check_size
 from manyheads.config.models.language_model import LanguageModelSettings
 from manyheads.config.recipe import RecipeBase, ValidationBase
 from manyheads.config.values import Natural, Positive, Settings
@@ -62,7 +63,8 @@ class LanguageModelRecipe(RecipeBase):
 
     @model_validator(mode="after")
     def _length_fits(self) -> Self:
-        """Check that a batch holds at least one lane, and that the model can read all of it."""
+        """Check that the vocabulary is possible, a batch holds one lane, and the model can read all of it."""
+        check_size(self.model, self.tokenizer.vocabulary or 1, self.tokenizer.vocabulary or 1)
         longest = self.model.longest
         if longest is not None and self.data.length > longest:
             raise ValueError(f"data.length {self.data.length} is above the model's {longest} positions")

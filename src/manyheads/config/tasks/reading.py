@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from manyheads.config.model_config import ConfigBase
 from manyheads.config.models import EncoderModel
 from manyheads.config.recipe import RecipeBase, ValidationBase
-from manyheads.config.values import Natural, Positive, Settings
+from manyheads.config.values import Natural, Positive, Seed, Settings
 
 ReadingTaskName = Literal["masked_language_model", "classification", "question_answering"]
 
@@ -24,7 +24,7 @@ class ExamplesSettings(Settings):
     file: str | None = Field(None, description="A file with one example per line: TSV, JSONL or plain text.")
     task: str | None = Field(None, description="A generated task instead of a file: kinds, listops, whereabouts.")
     count: Positive = Field(2000, description="Number of examples to generate.")
-    seed: int = Field(1, description="Seed of the generated examples.")
+    seed: Seed = Field(1, description="Seed of the generated examples.")
     options: dict[str, Any] = Field(default_factory=dict, description="Options of the generated task.")
 
     @model_validator(mode="after")
@@ -124,6 +124,12 @@ class ReadingConfig(ConfigBase):
     def verb(self) -> str:
         """The command that uses such a model."""
         return {"classification": "classify", "question_answering": "answer"}.get(self.task or "", "encode")
+
+    @property
+    def special_ids(self) -> dict[str, int]:
+        """The ids of special tokens by their keys."""
+        names = ("pad", "unknown", "first", "separator", "mask")
+        return {name: getattr(self, name) for name in names}
 
     @property
     def vocabulary_sizes(self) -> tuple[int, int]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from manyheads.config.corpora import DataSettings, TokenizerSettings
 from manyheads.config.model_config import WritingConfig
 from manyheads.config.models import TranslationModel
+from manyheads.config.models.base import check_size
 from manyheads.config.models.transformer import TransformerSettings
 from manyheads.config.recipe import RecipeBase, ValidationBase
-from manyheads.config.values import Metric, Natural, Positive, Settings
+from manyheads.config.values import Metric, Natural, Positive, Settings, check_beam
 from manyheads.errors import ManyheadsError
 
 
@@ -32,7 +33,9 @@ class TranslationValidation(ValidationBase):
 class DecodingSettings(Settings):
     """How translations are searched for."""
 
-    beam: Positive = Field(4, description="Hypotheses kept at each step; 1 is greedy.")
+    beam: Annotated[Positive, AfterValidator(check_beam)] = Field(
+        4, description="Hypotheses kept at each step; 1 is greedy."
+    )
     length_penalty: float = Field(0.6, ge=0.0, description="α in the paper's ((5 + |y|) / 6)^α.")
     extra_length: Natural = Field(50, description="A translation may be this much longer than its source, in tokens.")
     no_repeat_ngram: Natural = Field(0, description="Forbid repeating any run of this many tokens; 0 allows it.")
@@ -64,6 +67,13 @@ class TranslationRecipe(RecipeBase):
             raise ValueError(
                 "model.tie: all needs tokenizer.shared: true; with a tokenizer per side use tie: target or none"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _vocabulary_is_possible(self) -> Self:
+        """Check that the vocabulary and the beam are not too large for any machine."""
+        source, target = self.tokenizer.vocabulary or 1, (self.tokenizer.target or self.tokenizer).vocabulary or 1
+        check_size(self.model, source, target)
         return self
 
     @model_validator(mode="after")
