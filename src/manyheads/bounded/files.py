@@ -13,8 +13,8 @@ from pathlib import Path
 
 from manyheads.errors import ManyheadsError
 
-SETTINGS = 1 << 20  # bytes of a recipe or a configuration
-VOCABULARY = 1 << 27  # bytes of a tokenizer or a vocabulary
+MOST_SETTINGS = 1 << 20  # bytes of a recipe or a configuration
+MOST_VOCABULARY = 1 << 27  # bytes of a tokenizer or a vocabulary
 
 
 def read_bytes(path: Path, *, most: int) -> bytes:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 
 def main() -> None:
@@ -28,25 +29,50 @@ def main() -> None:
     # they spin for microseconds, not milliseconds. OpenMP reads this once, when torch is imported.
     os.environ.setdefault("GOMP_SPINCOUNT", "2000")
     from manyheads.cli.app import app
-    from manyheads.errors import ManyheadsError
 
     _show_notices()
 
     debug = "--debug" in sys.argv  # before or after the verb
     try:
+        _check_streams()
         app(args=[argument for argument in sys.argv[1:] if argument != "--debug"], prog_name="manyheads")
-    except ManyheadsError as error:
+        sys.stdout.flush()  # at the end of the process it would be too late for a sentence
+    except BrokenPipeError:  # the reader of the output has ended, as with `| head`
+        _without_output()
+        raise SystemExit(141) from None
+    except Exception as error:
         if debug:
             raise
+        from manyheads.cli.failures import explained
+
+        shown, status = explained(error)
+        _without_output()
         if os.environ.get("RANK", "0") == "0":  # of the processes that torchrun starts, only the first prints
-            print(f"error: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
+            print(f"error: {shown}", file=sys.stderr)
+        raise SystemExit(status) from None
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         raise SystemExit(130) from None
-    except BrokenPipeError:  # the reader of the output has ended, as with `| head`
-        sys.stderr.close()
-        raise SystemExit(141) from None
+
+
+def _check_streams() -> None:
+    """Raise an error if standard output is closed, since the results would go nowhere."""
+    from manyheads.errors import ManyheadsError
+
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        raise ManyheadsError("standard output is closed.", cure="Send it to /dev/null to throw it away.")
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="surrogateescape")  # the name of a file may have bytes that are not UTF-8
+
+
+def _without_output() -> None:
+    """Write what was printed so far, or leave it: at the end of the process, what cannot be written is a traceback."""
+    try:
+        sys.stdout.flush()
+    except (OSError, AttributeError, ValueError):
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
 
 
 def _show_notices() -> None:

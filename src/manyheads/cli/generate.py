@@ -29,8 +29,10 @@ def generate(
     device: Device = "auto",
 ) -> None:
     """Continue a text, and print it token by token."""
+    from manyheads.cli.texts import in_utf8
     from manyheads.decoding.generator import Generator
 
+    prompt = in_utf8(prompt)
     generator = Generator(model, device=device)
     sys.stdout.write(prompt)
     for piece in generator.stream(prompt, tokens=tokens, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed):

@@ -57,12 +57,23 @@ def sources_of(arguments: Sequence[str] | None, *, as_text: bool) -> list[Source
     for kind, group in groupby(arguments, key=lambda argument: "text" if as_text else _kind(argument)):
         given = list(group)
         if kind == "text":
-            sources.append(Source("text", [given]))
+            sources.append(Source("text", [[in_utf8(text) for text in given]]))
         elif kind == "input":
             sources.append(Source(STANDARD_INPUT, line_chunks()))
         else:
             sources += [_file(name) for name in given]
     return sources
+
+
+def in_utf8(text: str) -> str:
+    """Return a text of the command line; raise an error if it was in another encoding."""
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise ManyheadsError(
+            "this text is not UTF-8.",
+            where=text[:60].encode("ascii", "backslashreplace").decode("ascii"),
+            cure="Write it into a file, and convert that with iconv.",
+        )
+    return text
 
 
 def text_chunks(sources: Iterable[Source]) -> Iterator[list[str]]:
@@ -92,6 +103,8 @@ def line_chunks() -> Iterator[list[str]]:
     """Yield the lines of standard input that are available: many of a file, one from a keyboard, until it ends."""
     from manyheads.data.text.files import LONGEST_LINE, line_too_long
 
+    if sys.stdin is None:
+        raise ManyheadsError("standard input is closed.", cure="Give a text or a file.")
     stream = cast(BufferedReader, sys.stdin.buffer)
     rest, number, size = b"", 0, FIRST_BLOCK
     while block := stream.read1(size):

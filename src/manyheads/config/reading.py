@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import yaml
 
-from manyheads.bounded.files import SETTINGS, read_bytes
+from manyheads.bounded.files import MOST_SETTINGS, read_bytes
 from manyheads.bounded.yaml_text import DEEPEST, compose, construct, parse
 from manyheads.config.cut import CutSettings
 from manyheads.config.messages import LONGEST_SHOWN, KeyPath, build, key_lines
@@ -48,7 +48,7 @@ def load_cut(path: Path) -> CutSettings:
 def _read(path: Path) -> str:
     """Return the text of a recipe."""
     try:
-        return read_bytes(path, most=SETTINGS).decode("utf-8-sig")
+        return read_bytes(path, most=MOST_SETTINGS).decode("utf-8-sig")
     except FileNotFoundError:
         raise ManyheadsError(
             "there is no such recipe.",

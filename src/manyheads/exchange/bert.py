@@ -6,7 +6,6 @@ unknown or of another shape, before anything is written. The query, key and valu
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from manyheads.bounded.files import MOST_SETTINGS, read_bytes
+from manyheads.bounded.json_text import parse_settings
 from manyheads.config.messages import build
 from manyheads.config.models.attention import DotProductSettings
 from manyheads.config.models.bert import BertSettings
@@ -40,7 +41,7 @@ PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 class HuggingFaceBert(BaseModel):
     """The keys of Hugging Face's config.json that are read, with the values that are supported."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True, protected_namespaces=())
+    model_config = ConfigDict(extra="ignore", frozen=True, protected_namespaces=(), allow_inf_nan=False)
 
     vocab_size: int = Field(ge=1)
     hidden_size: int = Field(ge=1)
@@ -144,8 +145,8 @@ def is_hugging_face(folder: Path) -> bool:
 def hugging_face_type(folder: Path) -> str | None:
     """Return the model_type in a folder's config.json, if there is one."""
     try:
-        values = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        values = parse_settings(read_bytes(folder / "config.json", most=MOST_SETTINGS))
+    except (OSError, ValueError, ManyheadsError):
         return None
     return str(values["model_type"]) if isinstance(values, dict) and "model_type" in values else None
 
@@ -281,7 +282,7 @@ def _read_json(folder: Path) -> dict[str, Any]:
     if not folder.is_dir():
         raise ManyheadsError("there is no such folder.", where=str(folder))
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = parse_settings(read_bytes(path, most=MOST_SETTINGS))
     except FileNotFoundError:
         raise ManyheadsError("this folder has no config.json, so it is not a model.", where=str(folder)) from None
     except (OSError, ValueError) as error:

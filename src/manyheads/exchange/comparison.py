@@ -53,7 +53,7 @@ def _logits(run: Path, folder: Path) -> tuple[NDArray[np.float32], NDArray[np.fl
     source, target = (Tokens.pad(side, padding=config.pad) for side in rows)
     real = torch.arange(target.ids.shape[1]) < target.lengths[:, None]
     mask = (torch.arange(source.ids.shape[1]) < source.lengths[:, None]).long()
-    marian: Any = MarianMTModel.from_pretrained(folder, dtype=torch.float32)
+    marian: Any = MarianMTModel.from_pretrained(folder, dtype=torch.float32, use_safetensors=True)
     with torch.inference_mode():
         run_logits = model.logits(model.decode(target.ids, model.encode(source)).hidden)
         folder_logits = marian.eval()(input_ids=source.ids, attention_mask=mask, decoder_input_ids=target.ids).logits

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from manyheads.bounded.files import MOST_VOCABULARY, read_bytes
+from manyheads.bounded.json_text import parse_settings
 from manyheads.config.messages import build
 from manyheads.config.reading import recipe_text
 from manyheads.config.tasks.translation import TranslationConfig, TranslationRecipe
@@ -122,15 +124,18 @@ def _read_arrays(folder: Path) -> Arrays:
 
 def _read_tokens(folder: Path, settings: dict[str, Any]) -> MarianTokens:
     """Read the SentencePiece models and the vocabulary files."""
-    source = _read_json(folder / "vocab.json")
+    source = _read_ids(folder / "vocab.json")
     separate = bool(settings.get("separate_vocabs"))
     unknown = settings.get("unk_token", "<unk>")
+    unknown = unknown.get("content") if isinstance(unknown, dict) else unknown
+    if not isinstance(unknown, str):
+        raise ManyheadsError("'unk_token' must be a text.", where=str(folder / "tokenizer_config.json"))
     return MarianTokens(
         source_model=Tokenizer.load(folder / "source.spm").model,
         target_model=Tokenizer.load(folder / "target.spm").model,
         source_ids=source,
-        target_ids=_read_json(folder / "target_vocab.json") if separate else source,
-        unknown=unknown if isinstance(unknown, str) else unknown["content"],
+        target_ids=_read_ids(folder / "target_vocab.json") if separate else source,
+        unknown=unknown,
     )
 
 
@@ -177,7 +182,7 @@ def _recipe(
 def _read(path: Path) -> bytes:
     """Return the content of a required file."""
     try:
-        return path.read_bytes()
+        return read_bytes(path, most=MOST_VOCABULARY)
     except FileNotFoundError:
         raise ManyheadsError(
             f"this folder is not a Marian model: it has no {path.name}.", where=str(path.parent)
@@ -191,12 +196,21 @@ def _read_json(path: Path, *, optional: bool = False) -> dict[str, Any]:
     if optional and not path.exists():
         return {}
     try:
-        values = json.loads(_read(path))
+        values = parse_settings(_read(path))
     except ValueError:
         values = None
     if not isinstance(values, dict):
         raise ManyheadsError("this file is not a JSON object.", where=str(path))
     return values
+
+
+def _read_ids(path: Path) -> dict[str, int]:
+    """Read the id of each piece."""
+    ids = _read_json(path)
+    for piece, number in ids.items():
+        if not isinstance(number, int) or isinstance(number, bool):
+            raise ManyheadsError(f"the id of the piece {piece[:40]!r} is not a whole number.", where=str(path))
+    return ids
 
 
 def _json(values: dict[str, Any]) -> bytes:

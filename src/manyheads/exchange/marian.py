@@ -231,7 +231,7 @@ def _check_supported(values: Mapping[str, Any], where: str) -> None:
     ]
     if values.get("share_encoder_decoder_embeddings", True) and not values.get("tie_word_embeddings", True):
         wrong.append("share_encoder_decoder_embeddings: true beside tie_word_embeddings: false")
-    if values["activation_function"] not in ACTIVATIONS:
+    if str(values["activation_function"]) not in ACTIVATIONS:
         wrong.append(f"activation_function: {values['activation_function']}")
     if isinstance(values["eos_token_id"], list):
         wrong.append(f"eos_token_id: {values['eos_token_id']}")

@@ -26,12 +26,14 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from manyheads.bounded.files import require_regular
 from manyheads.errors import ManyheadsError
 
 WORD_START = "▁"  # SentencePiece's marker for the beginning of a word
 _LOWER_CASED, _EXACT = 1, 2  # how well a word of the file matches a row; the better match is kept
 _LONGEST_LINE = 1 << 20
 _LONGEST_WORD = 1 << 16
+_WIDEST = 1 << 16
 
 Entry = tuple[int, bytes, bytes]  # line (or number, in a binary file), word, and its numbers, not yet parsed
 
@@ -78,6 +80,7 @@ def load_vectors(path: Path | str, vocabulary: Sequence[str], *, width: int | No
     """
     path = Path(path)
     with _readable(path):
+        require_regular(path)
         layout = _detect(path)
         if width is not None and layout.width != width:
             raise ManyheadsError(
@@ -144,10 +147,10 @@ def _detect(path: Path) -> _Layout:
         if not first:
             raise ManyheadsError("the file is empty.", where=str(path), cure="Download it again.")
         fields = first.split()
-        if len(fields) == 2 and all(field.isdigit() for field in fields):
+        if len(fields) == 2 and all(field.isdigit() and len(field) < 19 for field in fields):
             words, width = int(fields[0]), int(fields[1])
-            if width == 0:
-                raise ManyheadsError("the header says that vectors have width 0.", where=f"{path}:1")
+            if not 0 < width <= _WIDEST:
+                raise ManyheadsError(f"the header says that vectors have width {width:,}.", where=f"{path}:1")
             return _Layout(width, _is_binary(stream.read(4096 + 64 * width), width), words)
     numbers = fields[1:]
     if not numbers or not all(_is_number(field) for field in numbers):
@@ -177,7 +180,10 @@ def _text_entries(stream: io.BufferedReader, layout: _Layout, path: Path) -> Ite
     if layout.words is not None:
         stream.readline()
         start = 2
-    for number, raw in enumerate(stream, start=start):
+    lines = iter(lambda: stream.readline(_LONGEST_LINE), b"")
+    for number, raw in enumerate(lines, start=start):
+        if len(raw) == _LONGEST_LINE:
+            raise ManyheadsError("this line is too long for a word and its vector.", where=f"{path}:{number}")
         line = raw.strip()
         if line:
             words += 1

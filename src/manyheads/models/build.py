@@ -7,6 +7,7 @@ from typing import TypeVar
 import torch
 from torch import nn
 
+from manyheads.bounded.machine import require_memory
 from manyheads.config.model_config import ConfigBase
 from manyheads.config.models.bert import BertSettings
 from manyheads.config.models.language_model import LanguageModelSettings
@@ -23,6 +24,9 @@ M = TypeVar("M", bound=nn.Module)
 def build_model(config: ConfigBase, *, device: torch.device | str = "cpu") -> nn.Module:
     """Build the configured model with fresh weights; on the device "meta" it takes no memory."""
     source, target = config.vocabulary_sizes
+    if str(device) == "cpu":
+        what = "the weights of this model"
+        require_memory(config.model.bytes_needed(source, target), what, cure="Lower its sizes.")
     with torch.device(device):
         match config.model:
             case TransformerSettings() as settings:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
-from manyheads.bounded.files import SETTINGS, read_bytes
+from manyheads.bounded.files import MOST_SETTINGS, read_bytes
 from manyheads.bounded.json_text import parse_settings
 from manyheads.config.messages import explain
 from manyheads.config.model_config import ConfigBase
@@ -155,7 +155,7 @@ class RunFolder:
     def config(self) -> ModelConfig:
         """Return what the model is built from."""
         try:
-            values = parse_settings(read_bytes(self.config_file, most=SETTINGS))
+            values = parse_settings(read_bytes(self.config_file, most=MOST_SETTINGS))
             schema = config_class(values) if isinstance(values, dict) else TranslationConfig
             return _with_possible_ids(schema.model_validate(values), where=str(self.config_file))
         except ValidationError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -10,6 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
+from manyheads.bounded.machine import as_bytes
+from manyheads.config.model_config import ConfigBase
 from manyheads.errors import ManyheadsError
 from manyheads.models.build import build_model
 from manyheads.runs.folder import RunFolder
@@ -56,12 +59,24 @@ class SkipInitialisation(TorchFunctionMode):
 def load_model(kind: type[M], run: RunFolder, *, device: torch.device | str = "cpu") -> M:
     """Build the run's model, of a kind such as `SequenceToSequence`, and fill it with the run's weights."""
     config = run.config()
+    _check_size(config, run.weights_file)
     with SkipInitialisation():
         model = build_model(config)
     if not isinstance(model, kind):
         raise run.other_purpose(config)
     fill_model(model, read_weights(run.weights_file), where=str(run.weights_file))
     return model.to(device).eval()
+
+
+def _check_size(config: ConfigBase, file: Path) -> None:
+    """Raise an error if a file is too small for a model of this configuration, before memory is taken for it."""
+    needed = config.model.weights(*config.vocabulary_sizes)  # a weight takes at least a byte
+    there = file.stat().st_size
+    if there < needed:
+        raise ManyheadsError(
+            f"the weights do not fit the model, which has {needed:,}: this file has {as_bytes(there)}.",
+            where=str(file),
+        )
 
 
 def stored_tensors(model: nn.Module) -> dict[str, Tensor]:

@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
+from manyheads.bounded.files import require_regular
 from manyheads.errors import ManyheadsError
 
 Arrays = dict[str, NDArray[np.generic]]
 SCALE = ".scale"  # suffix of the scales of a matrix that is stored in 8 bits: one factor per row
 LARGEST = 127
+MOST_LISTED = 200  # differences in one message
 
 
 def weights_bytes(arrays: Mapping[str, NDArray[np.generic]], *, metadata: Mapping[str, str] | None = None) -> bytes:
@@ -73,12 +75,13 @@ def read_float32(path: Path) -> Arrays:
 def _readable(path: Path) -> Iterator[None]:
     """Turn an error of reading into a ManyheadsError."""
     try:
+        require_regular(path)
         yield
     except FileNotFoundError:
         raise ManyheadsError("the weights are missing.", where=str(path)) from None
     except (SafetensorError, OSError) as error:
         raise ManyheadsError(f"the weights are damaged: {error}.", where=str(path)) from None
-    except TypeError as error:  # numpy has neither bfloat16 nor shorter types
+    except (TypeError, KeyError, AttributeError) as error:  # numpy has neither bfloat16 nor shorter types
         raise ManyheadsError(
             f"the weights are of a type that cannot be read: {error}.", where=str(path), cure="Save them as float32."
         ) from None
@@ -94,7 +97,9 @@ def check_names(actual: Mapping[str, tuple[int, ...]], expected: Mapping[str, tu
         if name in actual and tuple(actual[name]) != tuple(shape)
     ]
     if problems:
-        listed = "".join(f"\n  - {problem}" for problem in problems)
+        listed = "".join(f"\n  - {problem}" for problem in problems[:MOST_LISTED])
+        if len(problems) > MOST_LISTED:
+            listed += f"\n  - and {len(problems) - MOST_LISTED:,} more"
         raise ManyheadsError(f"the weights do not fit the model:{listed}", where=where)
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from manyheads.config.reading import load_recipe
 from manyheads.config.recipe import RecipeBase
 from manyheads.errors import ManyheadsError
+from manyheads.runs.folder import RunFolder
 from manyheads.tasks import task_for
 from manyheads.training.defaults import recipe_left_open
 
@@ -48,4 +49,11 @@ def validate(recipe: PathLike[str] | str, *, changes: Sequence[str] = (), files:
     if not files:
         return ResolvedRecipe(settings, is_chosen=False)
     task_for(settings).check_files(settings)
+    if settings.start_from is not None:
+        _check_run(settings.start_from)
     return resolve_recipe(recipe, changes)
+
+
+def _check_run(start_from: str) -> None:
+    """Raise an error if there is no run or model to start from."""
+    RunFolder.open(start_from).config()

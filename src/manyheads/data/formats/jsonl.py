@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
+from manyheads.bounded.json_text import parse_json
 from manyheads.config.corpora import CorpusSettings
 from manyheads.data.text.records import Pair
 from manyheads.errors import ManyheadsError
@@ -28,11 +28,11 @@ def _read(line: str, source: str, target: str, settings: CorpusSettings, where: 
     if line.strip() == "":
         return Pair("", "")
     try:
-        values = json.loads(line)
+        values = parse_json(line)
         if not all(str(values[key]) in allowed for key, allowed in settings.keep.items()):
             return None
         pair = Pair(values[source], values[target])
-    except (json.JSONDecodeError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         raise ManyheadsError(
             f"this line is not a JSON object with the keys '{source}' and '{target}'.", where=where
         ) from None

@@ -85,6 +85,8 @@ def _safe_target(folder: Path, name: str, archive: Path, *, plain: bool) -> Path
     """Return the path to extract a member to; raise an error for an unsafe member."""
     # No links are accepted: a corpus needs none, and chains of links could lead outside the folder.
     parts = PurePosixPath(name.replace("\\", "/")).parts
+    if not parts or "\0" in name:
+        raise ManyheadsError("refused: one of its members has no name.", where=str(archive), cure="Download it again.")
     outside = ".." in parts or name.startswith(("/", "\\")) or PureWindowsPath(name).drive
     if outside or not plain:
         what = "points outside the folder" if outside else "is neither a file nor a folder (a link or a device)"

@@ -12,12 +12,12 @@ skipped. All examples are held in memory: data for fine-tuning is small enough.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Protocol
 
+from manyheads.bounded.json_text import parse_json
 from manyheads.config.tasks.reading import ExamplesSettings, ReadingTaskName
 from manyheads.data.generated.kinds import Kinds
 from manyheads.data.generated.listops import ListOps
@@ -129,9 +129,9 @@ def _question(values: dict[str, Any], where: str) -> Example:
 def _object(line: str, where: str) -> dict[str, Any]:
     """Return a line of JSON as a dictionary."""
     try:
-        values = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise ManyheadsError(f"this line is not JSON: {error.msg}.", where=where) from None
+        values = parse_json(line)
+    except ValueError as error:
+        raise ManyheadsError(f"this line is not JSON: {getattr(error, 'msg', error)}.", where=where) from None
     if not isinstance(values, dict):
         raise ManyheadsError("this line is not a JSON object.", where=where)
     return values

@@ -18,6 +18,7 @@ from typing import Any
 
 import sentencepiece
 
+from manyheads.bounded.files import MOST_VOCABULARY, read_bytes
 from manyheads.config.corpora import TokenizerKind, TokenizerSettings
 from manyheads.config.symbols import SYMBOLS
 from manyheads.data.text.records import Pair
@@ -28,6 +29,7 @@ PAD, UNKNOWN, START, END = 0, 1, 2, 3
 SPACE = "▁"  # SentencePiece's sign for the space before a word
 BEYOND = "<beyond>"  # in imported models: later pieces help to segment a text, but are not in the model's vocabulary
 DEFAULT_VOCABULARY = 8000  # fewer for a corpus that is too small for it
+LONGEST_WORD = 3600  # characters: SentencePiece takes 65,535, and normalisation makes up to 18 of one
 TRAINING_PAIRS = 1_000_000  # more would hardly change a tokenizer, and take memory
 
 SUBWORDS: tuple[TokenizerKind, ...] = ("bpe", "unigram")
@@ -51,7 +53,7 @@ class Tokenizer:
     def load(cls, path: Path) -> Tokenizer:
         """Read a SentencePiece model file."""
         try:
-            return cls(path.read_bytes())
+            return cls(read_bytes(path, most=MOST_VOCABULARY))
         except FileNotFoundError:
             raise ManyheadsError("the tokenizer's file is missing.", where=str(path)) from None
         except (RuntimeError, OSError):
@@ -219,7 +221,7 @@ def train_pieces(texts: Iterable[str], *, kind: TokenizerKind, vocabulary: int |
     model = io.BytesIO()
     try:
         sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=iter(texts),
+            sentence_iterator=_without_long_words(texts),
             model_writer=model,
             model_type=_MODEL_TYPES[kind],
             vocab_size=vocabulary or DEFAULT_VOCABULARY,
@@ -233,9 +235,18 @@ def train_pieces(texts: Iterable[str], *, kind: TokenizerKind, vocabulary: int |
             minloglevel=2,
             **options,
         )
-    except (RuntimeError, OSError) as error:
+    except (RuntimeError, OSError, OverflowError) as error:
         raise _explain(str(error), vocabulary) from None
     return model.getvalue()
+
+
+def _without_long_words(texts: Iterable[str]) -> Iterator[str]:
+    """Yield texts, those in parts that may have a word too long for the trainer, which ends the process for it."""
+    for text in texts:
+        if len(text) <= LONGEST_WORD or max(map(len, text.split()), default=0) <= LONGEST_WORD:
+            yield text
+        else:
+            yield from (text[start : start + LONGEST_WORD] for start in range(0, len(text), LONGEST_WORD))
 
 
 @contextmanager

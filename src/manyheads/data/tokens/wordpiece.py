@@ -9,7 +9,6 @@ A pair is one sequence, [CLS] a [SEP] b [SEP]; `token_type_ids` says which text 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from manyheads.bounded.files import MOST_SETTINGS, MOST_VOCABULARY, read_bytes
+from manyheads.bounded.json_text import parse_settings
 from manyheads.config.corpora import TokenizerSettings
 from manyheads.data.tokens.tokenizers import SPACE, train_tokenizer
 from manyheads.errors import ManyheadsError
@@ -73,10 +74,11 @@ class WordPiece:
         library = _library()
         if (folder / FILE).exists():
             try:
-                return cls(library.Tokenizer.from_file(str(folder / FILE)), where=str(folder / FILE))
-            except ManyheadsError:
+                content = read_bytes(folder / FILE, most=MOST_VOCABULARY).decode("utf-8")
+                return cls(library.Tokenizer.from_str(content), where=str(folder / FILE))
+            except (ManyheadsError, KeyboardInterrupt):
                 raise
-            except Exception as error:  # the library raises nothing narrower
+            except BaseException as error:  # the library raises nothing narrower, and PanicException is no Exception
                 raise ManyheadsError(f"this is not a tokenizer: {error}.", where=str(folder / FILE)) from None
         if (folder / VOCABULARY).exists():
             return cls(_from_vocabulary(folder), where=str(folder / VOCABULARY))
@@ -172,7 +174,7 @@ def _learned(words: Iterable[str], vocabulary: int) -> dict[str, int]:
 def _vocabulary(path: Path) -> dict[str, int]:
     """Return the pieces of a vocab.txt, one per line, with their numbers."""
     try:
-        lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+        lines = read_bytes(path, most=MOST_VOCABULARY).decode("utf-8").removesuffix("\n").split("\n")
     except (OSError, UnicodeDecodeError):
         raise ManyheadsError("this is not a list of pieces.", where=str(path)) from None
     vocabulary = {piece.rstrip("\r"): number for number, piece in enumerate(lines)}
@@ -194,10 +196,15 @@ def _settings(path: Path) -> dict[str, Any]:
     if not path.exists():
         return {}
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = parse_settings(read_bytes(path, most=MOST_SETTINGS))
     except (OSError, ValueError):
         raise ManyheadsError("this is not JSON.", where=str(path)) from None
-    return values if isinstance(values, dict) else {}
+    if not isinstance(values, dict):
+        return {}
+    for key in ("tokenize_chinese_chars", "strip_accents", "do_lower_case"):
+        if not isinstance(values.get(key), bool | None):
+            raise ManyheadsError(f"'{key}' must be true or false.", where=str(path))
+    return values
 
 
 def _library() -> Any:  # noqa: ANN401

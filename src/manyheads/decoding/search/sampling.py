@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from manyheads.config.values import LARGEST
 from manyheads.decoding.search.greedy import Choice, most_probable
 from manyheads.errors import ManyheadsError
 
@@ -24,8 +25,10 @@ class Sampling:
     def __post_init__(self) -> None:
         if not 0.0 <= self.temperature < math.inf:
             raise ManyheadsError("temperature must be a number that is not negative.")
-        if self.top_k < 0:
-            raise ManyheadsError("top-k must not be negative.")
+        if not 0 <= self.top_k <= LARGEST:
+            raise ManyheadsError("top-k must not be negative, nor a number of more than 63 bits.")
+        if not -LARGEST - 1 <= self.seed <= 2 * LARGEST + 1:
+            raise ManyheadsError("the seed must be a number of 64 bits.")
         if not 0.0 < self.top_p <= 1.0:
             raise ManyheadsError("top-p must be above 0 and at most 1.")
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from manyheads.inspection.alignment import Alignment, Level
-from manyheads.inspection.figures.canvas import INK, drawing_style, label_tokens, matrix, new_figure
+from manyheads.inspection.figures.canvas import INK, drawing_style, label_tokens, matrix, new_figure, printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,7 +30,7 @@ def alignment_figure(alignments: Sequence[Alignment], *, level: Level = "token")
             label_tokens(axes, rows=target, columns=source)
             for column, row in alignment.pairs(level):
                 axes.add_patch(_frame(column, row))
-            axes.set_title("".join(alignment.source_tokens[:-1]).replace("▁", " ").strip())
+            axes.set_title(printable("".join(alignment.source_tokens[:-1]).replace("▁", " ").strip()))
         panels[0].set_ylabel("what it writes")
         figure.supxlabel("what it reads", fontsize=9)
     return figure

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from manyheads.inspection.figures.canvas import drawing_style, label_tokens, matrix, new_figure
+from manyheads.inspection.figures.canvas import drawing_style, label_tokens, matrix, new_figure, printable
 from manyheads.inspection.kinds import Kind
 from manyheads.inspection.views import AttentionView, Everything, index_of
 
@@ -62,7 +62,7 @@ def layers_figure(seen: Everything, kind: Kind) -> Figure:
                 axes.set_title(f"head {head}" if layer == layers else "")
             row[0].set_ylabel(f"layer {layer}")
         texts = {"encoder": seen.text, "decoder": seen.translation, "cross": f"{seen.text} → {seen.translation}"}
-        figure.suptitle(f"{_name(kind)}: {texts[kind]}", wrap=True)
+        figure.suptitle(f"{_name(kind)}: {printable(texts[kind])}", wrap=True)
     return figure
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from manyheads.inspection.beam_tree import BeamTree
-from manyheads.inspection.figures.canvas import INK, SMALL, drawing_style, new_figure, token_label
+from manyheads.inspection.figures.canvas import INK, SMALL, drawing_style, new_figure, printable, token_label
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,6 +35,6 @@ def beam_figure(tree: BeamTree) -> Figure:
             label = token_label(node.token)
             axes.text(column, row, label, ha="center", va="center", fontsize=SMALL, bbox=box, zorder=2)
         axes.set(xlim=(-0.6, columns - 0.4), ylim=(rows - 0.4, -0.6))
-        axes.set_title(f"beam {tree.beam}: {tree.translation}", wrap=True)
+        axes.set_title(f"beam {tree.beam}: {printable(tree.translation)}", wrap=True)
         axes.axis("off")
     return figure

@@ -78,8 +78,12 @@ def save(figure: Figure, path: Path) -> None:
 
 def token_label(token: str) -> str:
     """Return the label of a token; a space marker is shown as a dot, the end token as a square."""
-    label = token.replace(SPACE, "·").replace("</s>", "∎")
-    return "".join(character if character.isprintable() else "·" for character in label)
+    return printable(token.replace(SPACE, "·").replace("</s>", "∎"))
+
+
+def printable(text: str) -> str:
+    """Return a text with dots in place of control characters, which a picture in SVG must not have."""
+    return "".join(character if character.isprintable() else "·" for character in text)
 
 
 def matrix(axes: Axes, values: NDArray[Any], *, largest: float | None = 1.0, colours: str = "Blues") -> Any:  # noqa: ANN401
