@@ -10,7 +10,7 @@ search inside the block records the hypotheses that it returns, not those that i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 import torch
@@ -40,15 +40,16 @@ def _join(earlier: Tensor, later: Tensor) -> Tensor:
 
 
 @contextmanager
-def record_attention(model: nn.Module) -> Iterator[Recording]:
-    """Record the weights of every observable module inside `model` during the block.
+def record_attention(model: nn.Module, names: Collection[str] | None = None) -> Iterator[Recording]:
+    """Record the weights of every observable module inside `model` during the block, or of those with these names.
 
     Blocks may be nested; each of them records.
     """
     recording = Recording()
     with _restored_observers(model) as parts:
         for name, part in parts.items():
-            part.observer = _recorder(recording, name, part.observer)
+            if names is None or name in names:
+                part.observer = _recorder(recording, name, part.observer)
         yield recording
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from manyheads.inspection.inspector import Inspector
     from manyheads.inspection.kinds import Kind
+    from manyheads.inspection.views import AttentionView
     from manyheads.runs.folder import RunFolder
 
 
@@ -244,21 +245,29 @@ def _write(content: Content, out: Path | None, form: str) -> None:
 def _attention(asked: Asked) -> Content:
     """Make one head, all heads of a layer, or all layers; or the page; or the numbers."""
     inspector = asked.inspector()
-    seen = inspector.everything(asked.text(), sentence=asked.number(inspector), beam=asked.beam, to=asked.to)
-    kind: Kind = asked.kind.value if asked.kind else seen.main_kind
+    text, number = asked.text(), asked.number(inspector)
+    kind: Kind = asked.kind.value if asked.kind else inspector.main_kind
     if asked.head is not None and asked.layer is None:
         raise ManyheadsError("a head belongs to a layer.", where="--head", cure="Add --layer.")
+    if asked.layer is not None and asked.form != ".html":
+        view = inspector.attention(text, kind=kind, layer=asked.layer, sentence=number, beam=asked.beam, to=asked.to)
+        return view.to_json() if asked.form == ".json" else _layer_picture(asked, view)
+    seen = inspector.everything(text, sentence=number, beam=asked.beam, to=asked.to)
     if asked.form == ".html":
         from manyheads.inspection.html_page import html_page
 
         return html_page(seen)
     if asked.form == ".json":
-        return seen.to_json() if asked.layer is None else seen.view(kind, asked.layer).to_json()
-    from manyheads.inspection.figures.attention import head_figure, layer_figure, layers_figure
+        return seen.to_json()
+    from manyheads.inspection.figures.attention import layers_figure
 
-    if asked.layer is None:
-        return layers_figure(seen, kind)
-    view = seen.view(kind, asked.layer)
+    return layers_figure(seen, kind)
+
+
+def _layer_picture(asked: Asked, view: AttentionView) -> Figure:
+    """Make a picture of one layer, or of one of its heads."""
+    from manyheads.inspection.figures.attention import head_figure, layer_figure
+
     return layer_figure(view) if asked.head is None else head_figure(view, asked.head)
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import torch
 from torch import nn
 
 from manyheads.attention.recording import record_attention
 from manyheads.decoding.generator import Generator
 from manyheads.errors import ManyheadsError
-from manyheads.inspection.kinds import attention_names
+from manyheads.inspection.room import Only, chosen_names, require_room
 from manyheads.inspection.translating import as_array, stacked_attention
 from manyheads.inspection.views import Everything
 from manyheads.runs.folder import RunFolder
@@ -26,13 +28,15 @@ class Continuing:
         return self._generator.model
 
     @torch.inference_mode()
-    def everything(self, text: str) -> Everything:
+    def everything(self, text: str, *, only: Only | None = None) -> Everything:
         """Return all there is to see of a text, and what the model expects after each of its tokens."""
         if not text:
             raise ManyheadsError("there is nothing to look at in an empty text.", where="text")
         generator, model = self._generator, self._generator.model
         ids = generator.ids(text)
-        with record_attention(model) as recording:
+        require_room(model, {"decoder": (len(ids), len(ids))}, only=only)
+        names = chosen_names(model, only)
+        with record_attention(model, [*chain(*names.values())]) as recording:
             logits = model(torch.tensor([ids], device=generator.device))[0]
         following = [*ids[1:], int(logits[-1].argmax())]
         likely = logits.log_softmax(dim=-1)
@@ -47,7 +51,7 @@ class Continuing:
             target_tokens=pieces(following),
             target_inputs=pieces(ids),
             target_ids=following,
-            attention=stacked_attention(recording, attention_names(model)),
+            attention=stacked_attention(recording, names),
             states={},
             probabilities=as_array(logits.softmax(dim=-1)),
         )

@@ -12,8 +12,10 @@ Nothing stays installed in the model between two calls, and calls from several t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from os import PathLike
 from threading import Lock
+from typing import Any
 
 from torch import nn
 
@@ -23,12 +25,13 @@ from manyheads.errors import ManyheadsError
 from manyheads.exchange.bert import is_hugging_face
 from manyheads.inspection.beam_tree import BeamTree
 from manyheads.inspection.continuing import Continuing
-from manyheads.inspection.kinds import Kind
+from manyheads.inspection.kinds import Kind, attention_names
 from manyheads.inspection.positions import position_table
 from manyheads.inspection.reading import Reading
+from manyheads.inspection.room import Only
 from manyheads.inspection.steps import Done, Step, Steps
 from manyheads.inspection.translating import Translating
-from manyheads.inspection.views import AttentionView, Everything
+from manyheads.inspection.views import AttentionView, Everything, index_of
 from manyheads.runs.folder import RunFolder
 from manyheads.runs.shipped import find_run
 
@@ -88,7 +91,7 @@ class Inspector:
         tokens: Sequence[int] | None = None,
         to: str | None = None,
     ) -> AttentionView:
-        """Return the attention weights of one layer, all heads.
+        """Return the attention weights of one layer, all heads; those of other layers are not recorded.
 
         Args:
             text: The text.
@@ -99,7 +102,14 @@ class Inspector:
             tokens: The tokens of a translation, which is then not searched for.
             to: The language to translate into, for a model of several.
         """
-        return self.everything(text, sentence=sentence, beam=beam, tokens=tokens, to=to).view(kind, layer)
+        names = attention_names(self.model)
+        counts = {kind: len(layers) for kind, layers in names.items()}
+        if not counts.get(kind):  # which raises the error for such a kind
+            return self.everything(text, sentence=sentence, beam=beam, tokens=tokens, to=to).view(kind, layer)
+        number = counts[kind] if layer is None else layer
+        index_of(number, counts[kind], "layer")
+        seen = self._seen(text, (kind, number), sentence=sentence, beam=beam, tokens=tokens, to=to)
+        return replace(seen.view(kind, 1), layer=number, layers=counts)
 
     def everything(
         self,
@@ -121,10 +131,20 @@ class Inspector:
             tokens: The tokens of a translation, which is then not searched for.
             to: The language to translate into, for a model of several.
         """
+        return self._seen(text, None, sentence=sentence, beam=beam, target=target, tokens=tokens, to=to)
+
+    def _seen(self, text: str, only: Only | None, **choices: Any) -> Everything:  # noqa: ANN401
+        """Return what is recorded for a text, of all layers or of one only."""
         with self._turn:
             if not isinstance(self._subject, Translating):
-                return self._subject.everything(text)
-            return self._subject.everything(text, sentence=sentence, beam=beam, target=target, tokens=tokens, to=to)
+                return self._subject.everything(text, only=only)
+            return self._subject.everything(text, only=only, **choices)
+
+    @property
+    def main_kind(self) -> Kind:
+        """The kind of attention that is shown first: what a translation sees of its source, or the only kind."""
+        names = attention_names(self.model)
+        return "cross" if names["cross"] else next(kind for kind, layers in names.items() if layers)
 
     def steps(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import torch
 from manyheads.attention.recording import record_attention
 from manyheads.encoding.encoder import Encoder
 from manyheads.errors import ManyheadsError
-from manyheads.inspection.kinds import attention_names
+from manyheads.inspection.room import Only, chosen_names, require_room
 from manyheads.inspection.states import record_states
 from manyheads.inspection.translating import stacked, stacked_attention
 from manyheads.inspection.views import Everything
@@ -29,7 +30,7 @@ class Reading:
         return self._encoder.model
 
     @torch.inference_mode()
-    def everything(self, text: str) -> Everything:
+    def everything(self, text: str, *, only: Only | None = None) -> Everything:
         """Return everything recorded for a text; a tab separates the two texts of a pair."""
         if not text.strip():
             raise ManyheadsError("there is nothing to look at in an empty text.", where="text")
@@ -42,7 +43,9 @@ class Reading:
             )
         inputs = EncoderInputs(*map(torch.from_numpy, encoder.tokenizer.lay_out([row]))).to(encoder.device)
         model = encoder.model
-        with record_attention(model) as recording, record_states(model) as states:
+        require_room(model, {"encoder": (len(row), len(row))}, only=only)
+        names = chosen_names(model, only)
+        with record_attention(model, [*chain(*names.values())]) as recording, record_states(model) as states:
             model(inputs)
         return Everything(
             text=text,
@@ -53,7 +56,7 @@ class Reading:
             target_tokens=[],
             target_inputs=[],
             target_ids=[],
-            attention=stacked_attention(recording, attention_names(model)),
+            attention=stacked_attention(recording, names),
             states={"encoder": stacked(states["encoder"])},
             probabilities=np.zeros((0, 0), dtype=np.float32),
         )

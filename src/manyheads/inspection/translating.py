@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 
 import numpy as np
 import torch
@@ -20,7 +21,8 @@ from manyheads.decoding.text.languages import Languages
 from manyheads.decoding.text.splitting import Splitter
 from manyheads.errors import ManyheadsError
 from manyheads.inspection.beam_tree import BeamRecorder, BeamTree, Leaf
-from manyheads.inspection.kinds import Kind, attention_names
+from manyheads.inspection.kinds import Kind
+from manyheads.inspection.room import Only, chosen_names, require_room
 from manyheads.inspection.states import record_states
 from manyheads.inspection.steps import Done, Step, decoding_steps
 from manyheads.inspection.views import Array, Everything
@@ -61,16 +63,18 @@ class Translating:
         target: str | None = None,
         tokens: Sequence[int] | None = None,
         to: str | None = None,
+        only: Only | None = None,
     ) -> Everything:
         """Return everything recorded for a sentence and its translation, or for a text and a given target."""
         if target is not None:
             source = self._ids(text, self._languages.target(text, to))
             written = [*self._tokenizers.target.encode(target), self._engine.special.end]
-            return self._look(text, source, self._forced(source, written))
+            return self._look(text, source, self._forced(source, written), only)
         read, source = self._sentence(text, sentence, to)
-        return self._look(
-            read, source, self._best(tuple(source[:-1]), beam) if tokens is None else self._forced(source, tokens)
-        )
+        if only is None or only[0] == "encoder":
+            require_room(self.model, {"encoder": (len(source), len(source))}, only=only)  # before a search
+        best = self._best(tuple(source[:-1]), beam) if tokens is None else self._forced(source, tokens)
+        return self._look(read, source, best, only)
 
     def steps(
         self,
@@ -164,11 +168,19 @@ class Translating:
         return make_hypothesis(list(tokens), sum(likely[: len(tokens)]), end=end, penalty=self._options.penalty)
 
     @torch.inference_mode()
-    def _look(self, text: str, source: list[int], best: Hypothesis) -> Everything:
+    def _look(self, text: str, source: list[int], best: Hypothesis, only: Only | None) -> Everything:
         """Decode a hypothesis again and record everything: decoding in steps equals `decode`."""
         model, target = self._engine.model, self._tokenizers.target
         inputs = [self._engine.special.start, *best.tokens[:-1]]
-        with record_attention(model) as recording, record_states(model) as states:
+        read, written = len(source), len(inputs)
+        sizes: dict[Kind, tuple[int, int]] = {
+            "encoder": (read, read),
+            "decoder": (written, written),
+            "cross": (written, read),
+        }
+        require_room(model, sizes, only=only)
+        names = chosen_names(model, only)
+        with record_attention(model, [*chain(*names.values())]) as recording, record_states(model) as states:
             hidden = model.decode(self._batch(inputs).ids, model.encode(self._batch(source))).hidden
         return Everything(
             text=text,
@@ -179,7 +191,7 @@ class Translating:
             target_tokens=target.pieces(best.tokens),
             target_inputs=target.pieces(inputs),
             target_ids=best.tokens,
-            attention=stacked_attention(recording, attention_names(model)),
+            attention=stacked_attention(recording, names),
             states={stack: stacked(stream) for stack, stream in states.items() if stream},
             probabilities=as_array(model.logits(hidden)[0].softmax(dim=-1)),
         )
