@@ -2,11 +2,17 @@
 
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import PackageNotFoundError, requires
+from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import manyheads
 
+UNPINNED = {"setuptools", "pip", "triton"}  # tools, and what depends on the machine
 LAZY = """
 import sys, manyheads
 names = dir(manyheads)
@@ -28,3 +34,23 @@ def test_listing_the_names_loads_none_of_them():
 def test_an_earlier_name_works_and_warns():
     with pytest.warns(DeprecationWarning, match=r"manyheads\.Encoder"):
         assert manyheads.Bert is manyheads.Encoder
+
+
+def test_every_dependency_has_its_tested_version():
+    root = Path(__file__).resolve().parents[1]
+    lines = (root / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    tested = {canonicalize_name(Requirement(line).name) for line in lines if line and not line.startswith("#")}
+    named = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    groups = [named["dependencies"], *named["optional-dependencies"].values()]
+    needed = {canonicalize_name(Requirement(one).name) for group in groups for one in group} - {"manyheads"}
+    waiting = list(needed)
+    while waiting:  # what these need, as far as it is installed here
+        try:
+            further = [Requirement(one) for one in requires(waiting.pop()) or ()]
+        except PackageNotFoundError:
+            continue
+        always = [one for one in further if one.marker is None or one.marker.evaluate({"extra": ""})]
+        fresh = {canonicalize_name(one.name) for one in always}
+        waiting += fresh - needed
+        needed |= fresh
+    assert needed - tested <= UNPINNED

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from manyheads.config.corpora import TokenizerSettings
+from manyheads.config.corpora import TokenizerKind, TokenizerSettings
 from manyheads.data.text.records import Pair
 from manyheads.data.tokens.tokenizers import (
     END,
@@ -224,3 +224,11 @@ def test_empty_lines_alone_give_an_empty_tokenizer_or_a_sentence(kind: str):
         assert "no text to train a tokenizer on" in str(error)
     else:
         assert tokenizer.encode("") == []
+
+
+@pytest.mark.parametrize("kind", ["bpe", "unigram", "characters"])
+@pytest.mark.parametrize("word", ["a" * 65_536, "ab" * 50_000, "\ufdfa" * 4000])
+def test_a_word_that_the_trainer_would_abort_at(kind: TokenizerKind, word: str):
+    lines = [word, *["ab cd ef gh", "cd ef ab gh"] * 50]
+    tokenizer = train_tokenizer(lines, TokenizerSettings(kind=kind), kind=kind, vocabulary=None)
+    assert tokenizer.decode(tokenizer.encode("ab cd")) == "ab cd"

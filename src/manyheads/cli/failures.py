@@ -14,7 +14,14 @@ from manyheads.errors import ManyheadsError
 
 REFUSED = 2  # the exit status of everything that a user can correct
 MISTAKEN = 1  # that of a mistake of this program
-_NO_MEMORY = ("can't allocate memory", "out of memory", "bad_alloc", "cannot allocate memory", "invalid buffer size")
+_NO_MEMORY = (
+    "can't allocate memory",
+    "cannot allocate memory",
+    "failed to allocate",
+    "out of memory",
+    "bad_alloc",
+    "invalid buffer size",
+)
 _TOO_LARGE = ("storage size calculation overflow", "size calculation overflowed", "would be greater than", "too large")
 SMALLER = "Give it less at a time: a shorter text, a smaller batch, beam or model."
 

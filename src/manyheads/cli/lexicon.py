@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from manyheads.cli.outputs import Overwrite, output_file
+from manyheads.errors import ManyheadsError
 
 PAIRS = 150_000  # of each corpus: enough for every word that is not rare, and it fits into memory
 
@@ -31,6 +32,8 @@ def lexicon(
     corpora = [open_corpus(CorpusSettings(pairs=file), split="train") for file in pairs]
     read = [pair for corpus in corpora for pair in itertools.islice(corpus.pairs(), most)]
     entries = learn_lexicon(read)
+    if not entries:
+        raise ManyheadsError("no words translate each other in these pairs.", where=", ".join(pairs)[:200])
     rows = [(source_language, target_language), *entries]
     write_file(out, "".join(f"{source}\t{target}\n" for source, target in rows))
     typer.echo(f"{len(entries):,} entries from {len(read):,} pairs, in {out}.", err=True)

@@ -65,22 +65,23 @@ class HuggingFaceBert(BaseModel):
             raise ValueError(f"hidden_size {self.hidden_size} is not divisible by {self.num_attention_heads} heads")
         return self
 
-    def settings(self, *, pooler: bool, word_head: bool) -> BertSettings:
+    def settings(self, *, pooler: bool, word_head: bool, origin: str) -> BertSettings:
         """Return the same settings as in a recipe."""
-        return BertSettings(
-            width=self.hidden_size,
-            heads=self.num_attention_heads,
-            layers=self.num_hidden_layers,
-            feed_forward=self.intermediate_size,
-            positions=self.max_position_embeddings,
-            segments=self.type_vocab_size,
-            dropout=self.hidden_dropout_prob,
-            attention=DotProductSettings(dropout=self.attention_probs_dropout_prob),
-            activation="swish" if self.hidden_act in ("silu", "swish") else self.hidden_act,
-            norm_epsilon=self.layer_norm_eps,
-            pooler=pooler,
-            word_head=word_head,
-        )
+        values = {
+            "width": self.hidden_size,
+            "heads": self.num_attention_heads,
+            "layers": self.num_hidden_layers,
+            "feed_forward": self.intermediate_size,
+            "positions": self.max_position_embeddings,
+            "segments": self.type_vocab_size,
+            "dropout": self.hidden_dropout_prob,
+            "attention": DotProductSettings(dropout=self.attention_probs_dropout_prob),
+            "activation": "swish" if self.hidden_act in ("silu", "swish") else self.hidden_act,
+            "norm_epsilon": self.layer_norm_eps,
+            "pooler": pooler,
+            "word_head": word_head,
+        }
+        return build(BertSettings, values, origin=origin)
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,7 @@ def read_bert(folder: Path) -> ImportedBert:
     settings = hugging_face.settings(
         pooler=any(name.startswith(POOLER) for name in arrays),
         word_head=any(name.startswith(WORD_HEAD) for name in arrays),
+        origin=str(folder / "config.json"),
     )
     required = required_weights(settings, vocabulary=hugging_face.vocab_size)
     check_names(shapes(arrays.items()), required, where=str(folder))

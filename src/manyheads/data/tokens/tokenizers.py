@@ -30,6 +30,7 @@ SPACE = "▁"  # SentencePiece's sign for the space before a word
 BEYOND = "<beyond>"  # in imported models: later pieces help to segment a text, but are not in the model's vocabulary
 DEFAULT_VOCABULARY = 8000  # fewer for a corpus that is too small for it
 LONGEST_WORD = 3600  # characters: SentencePiece takes 65,535, and normalisation makes up to 18 of one
+PART_OF_WORD = 256  # of a longer one: no piece has more than 16, and repetitions in long words take long to count
 TRAINING_PAIRS = 1_000_000  # more would hardly change a tokenizer, and take memory
 
 SUBWORDS: tuple[TokenizerKind, ...] = ("bpe", "unigram")
@@ -241,12 +242,12 @@ def train_pieces(texts: Iterable[str], *, kind: TokenizerKind, vocabulary: int |
 
 
 def _without_long_words(texts: Iterable[str]) -> Iterator[str]:
-    """Yield texts, those in parts that may have a word too long for the trainer, which ends the process for it."""
+    """Yield texts; of one with a word too long for the trainer, which would end the process, its different parts."""
     for text in texts:
         if len(text) <= LONGEST_WORD or max(map(len, text.split()), default=0) <= LONGEST_WORD:
             yield text
         else:
-            yield from (text[start : start + LONGEST_WORD] for start in range(0, len(text), LONGEST_WORD))
+            yield from {text[start : start + PART_OF_WORD]: None for start in range(0, len(text), PART_OF_WORD)}
 
 
 @contextmanager

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manyheads.bounded.files import MOST_SETTINGS, MOST_VOCABULARY, read_bytes
-from manyheads.bounded.json_text import parse_settings
+from manyheads.bounded.json_text import parse_json, parse_settings
 from manyheads.config.corpora import TokenizerSettings
 from manyheads.data.tokens.tokenizers import SPACE, train_tokenizer
 from manyheads.errors import ManyheadsError
@@ -31,6 +31,7 @@ Ids = NDArray[np.int64]
 
 FILE, VOCABULARY, SETTINGS = "tokenizer.json", "vocab.txt", "tokenizer_config.json"
 PAD, UNKNOWN, FIRST, SEPARATOR, MASK = SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+LARGEST_ID = 10_000_000
 PREFIX = "##"  # of a piece that does not begin a word
 
 
@@ -75,6 +76,7 @@ class WordPiece:
         if (folder / FILE).exists():
             try:
                 content = read_bytes(folder / FILE, most=MOST_VOCABULARY).decode("utf-8")
+                _check_ids(parse_json(content))
                 return cls(library.Tokenizer.from_str(content), where=str(folder / FILE))
             except (ManyheadsError, KeyboardInterrupt):
                 raise
@@ -189,6 +191,14 @@ def _check_special(numbers: Mapping[str, int | None], *, where: str) -> dict[str
     if missing:
         raise ManyheadsError(f"the tokenizer has no {', '.join(missing)}.", where=where)
     return found
+
+
+def _check_ids(values: Any) -> None:  # noqa: ANN401
+    """Raise an error for an id for which the library would take more memory than there is."""
+    model = values.get("model") if isinstance(values, dict) else None
+    ids = model.get("vocab") if isinstance(model, dict) else None
+    if isinstance(ids, dict) and any(isinstance(number, int) and number > LARGEST_ID for number in ids.values()):
+        raise ValueError(f"an id is larger than {LARGEST_ID:,}")
 
 
 def _settings(path: Path) -> dict[str, Any]:

@@ -61,11 +61,11 @@ class CTranslate2Engine:
         self._run = run
         self._precision = _supported(precision)
         self._workers = usable_cores()
-        self._names = [str(i) for i in range(max(self.config.source_vocabulary, self.config.target_vocabulary))]
         self._positions = INITIAL_POSITIONS
         self._translators: dict[Parallelism, ctranslate2.Translator] = {}
         # Read now, so that a damaged run fails here. The first translator that is loaded uses these arrays.
         self._arrays: Arrays | None = read_checked(run.weights_file, self.config)
+        self._names = [str(i) for i in range(max(self.config.source_vocabulary, self.config.target_vocabulary))]
 
     def search(
         self, sources: Sequence[Sequence[int]], options: TranslationOptions, *, prefix: Sequence[int] = ()
