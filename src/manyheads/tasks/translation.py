@@ -231,7 +231,7 @@ class TranslationTask(Task[TranslationRecipe, PairBatch]):
     def prepare(cls, recipe: TranslationRecipe, run: RunFolder, machine: Machine, tell: Tell) -> Self:
         """Read the corpora, train the tokenizers and build the stores, or find those that were made before."""
         task = cls(recipe, run)
-        corpora = open_corpora(recipe.data, run.held_out())
+        corpora = open_corpora(recipe.data, run.held_out(), is_older=run.is_older_than_cuts)
         task.start_run(machine, tell)
         task.corpus = together(corpora.train)
         task.tokenizers = _tokenizers(recipe, run, corpora.train, tell)
