@@ -68,7 +68,7 @@ def test_larger_corpora_get_larger_models(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pairs: int, preset: str, vocabulary: int | None
 ):
     measured = Measured(pairs, pairs, 60 * pairs, pairs, target_words=10 * pairs, labels=pairs, sample=("ein Haus",))
-    monkeypatch.setattr(defaults, "_measure", lambda corpora: measured)
+    monkeypatch.setattr(defaults, "_measure", lambda corpora, look: measured)
     recipe = chosen(tmp_path / "a.en", tmp_path / "a.de")
     assert recipe.model.preset == preset
     assert recipe.tokenizer.vocabulary == vocabulary

@@ -17,12 +17,26 @@ StartFrom = Annotated[
         autocompletion=completion.models,
     ),
 ]
-TargetLanguage = Annotated[
+To = Annotated[
     str | None,
     typer.Option(
         help="With --start-from: the target's language, if it has several.", autocompletion=completion.languages
     ),
 ]
+Reverse = Annotated[
+    bool, typer.Option("--reverse", help="Without a recipe: learn the other direction, from the target to the source.")
+]
+Both = Annotated[
+    bool,
+    typer.Option(
+        "--both", help="Without a recipe: learn both directions in one model; 'translate --to' then chooses one."
+    ),
+]
+SourceLanguage = Annotated[
+    str | None,
+    typer.Option(help="Language code of the source; by default as the names of files or columns say (train.en)."),
+]
+TargetLanguage = Annotated[str | None, typer.Option(help="Language code of the target, likewise.")]
 FinishIn = Annotated[
     str | None,
     typer.Option(
@@ -51,7 +65,11 @@ def train(
     valid_target: Annotated[Path | None, typer.Option(help="Validation target.")] = None,
     valid_pairs: Annotated[Path | None, typer.Option(help="Validation pairs, in the form of --pairs.")] = None,
     start_from: StartFrom = None,
-    to: TargetLanguage = None,
+    to: To = None,
+    reverse: Reverse = False,
+    both: Both = False,
+    source_language: SourceLanguage = None,
+    target_language: TargetLanguage = None,
     out: Annotated[Path | None, typer.Option(help="The run folder.", show_default="runs/NAME")] = None,
     max_minutes: Annotated[
         float | None, typer.Option(help="Stop after this many minutes, with everything saved.")
@@ -65,7 +83,13 @@ def train(
     from manyheads.training.train import train as run_training
 
     columns = Columns(pairs_format, source_column, target_column)
-    files = Files(source, target, pairs, columns, valid_source, valid_target, valid_pairs, start_from, to)
+    files = Files(
+        *(source, target, pairs, columns, valid_source, valid_target, valid_pairs, start_from, to),
+        reverse=reverse,
+        both=both,
+        source_language=source_language,
+        target_language=target_language,
+    )
     run_training(
         recipe,
         files=None if recipe is not None and files.are_none else files,

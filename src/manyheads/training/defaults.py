@@ -17,6 +17,7 @@ from manyheads.config.reading import build_recipe, load_recipe, merged, of_task,
 from manyheads.config.recipe import RecipeBase
 from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.config.values import LONGEST_NAME, plain_name
+from manyheads.data.cleaning.first_look import FirstLook
 from manyheads.data.text.corpora import open_corpus
 from manyheads.data.text.files import resolve
 from manyheads.errors import ManyheadsError
@@ -69,30 +70,40 @@ TUNED = "-tuned"  # suffix of the name of a fine-tuned run
 
 
 def recipe_for_files(
-    train: Mapping[str, Any], *, valid: Mapping[str, Any] | None = None, changes: Iterable[str] = ()
+    train: Mapping[str, Any],
+    *,
+    valid: Mapping[str, Any] | None = None,
+    languages: Mapping[str, str] | None = None,
+    changes: Iterable[str] = (),
+    look: FirstLook | None = None,
 ) -> TranslationRecipe:
     """Choose a recipe for files, given with the keys of a recipe's corpus: source and target, or pairs.
 
-    Without validation files, some pairs are held out for validation.
+    Without validation files, some pairs are held out for validation. `languages` has keys of a recipe's data; `look`
+    sees the pairs.
     """
     name = Path(train.get("pairs") or train["target"]).name.split(".")[0]
-    data = {"train": dict(train), **({} if valid is None else {"valid": dict(valid)})}
-    return recipe_for_data({"name": plain_name(name), "data": data}, changes=changes)
+    data = {"train": dict(train), **({} if valid is None else {"valid": dict(valid)}), **(languages or {})}
+    return recipe_for_data({"name": plain_name(name), "data": data}, changes=changes, look=look)
 
 
-def recipe_left_open(path: Path, changes: Iterable[str] = ()) -> TranslationRecipe | None:
+def recipe_left_open(
+    path: Path, changes: Iterable[str] = (), look: FirstLook | None = None
+) -> TranslationRecipe | None:
     """Read a recipe that has data, but neither tokenizer nor model nor training, and choose these; None for others."""
     values, changes = recipe_values(path), list(changes)
     if {"tokenizer", "model", "training", "start_from"} & set(values) or values.get("task", TRANSLATION) != TRANSLATION:
         return None
     load_recipe(path, changes)  # reports a mistake with its line
-    return recipe_for_data(values, changes=changes)
+    return recipe_for_data(values, changes=changes, look=look)
 
 
-def recipe_for_data(values: Mapping[str, Any], *, changes: Iterable[str] = ()) -> TranslationRecipe:
+def recipe_for_data(
+    values: Mapping[str, Any], *, changes: Iterable[str] = (), look: FirstLook | None = None
+) -> TranslationRecipe:
     """Return a recipe for values that have data, with everything else chosen by the size of the corpus."""
     given = of_task(TranslationRecipe, build_recipe(values)).data
-    corpus = _measure(given.corpora)
+    corpus = _measure(given.corpora, look)
     size = next(size for size in SIZES if corpus.pairs <= size.pairs)
     steps = max(200, round(size.epochs * corpus.characters / CHARACTERS_PER_TOKEN / size.batch_tokens))
     every = max(50, min(1000, round(steps / 40)))
@@ -124,6 +135,7 @@ def recipe_for_fine_tuning(
     to: str | None = None,
     valid: Mapping[str, Any] | None = None,
     changes: Iterable[str] = (),
+    look: FirstLook | None = None,
 ) -> TranslationRecipe:
     """Choose a recipe that fine-tunes another run's model on files: a low rate, for a short time.
 
@@ -138,7 +150,7 @@ def recipe_for_fine_tuning(
             cure="Name it: --to en",
         )
     language = {"target_language": to} if to is not None and learned.data.directions else {}
-    corpus = _measure([build(CorpusSettings, train, origin="the corpus")])
+    corpus = _measure([build(CorpusSettings, train, origin="the corpus")], look)
     held_out = _held_out(corpus) if valid is None else {"valid": {**valid, **language}}
     steps = max(50, round(TUNING.epochs * corpus.characters / CHARACTERS_PER_TOKEN / TUNING.batch_tokens))
     every = max(25, round(steps / 4))
@@ -231,14 +243,15 @@ def _judgement(corpus: Measured, language: str | None) -> dict[str, str]:
     return {"metric": metric, "bleu_tokenizer": words.tokenizer}
 
 
-def _measure(corpora: Sequence[CorpusSettings]) -> Measured:
-    """Read the corpora once and return their statistics."""
+def _measure(corpora: Sequence[CorpusSettings], look: FirstLook | None = None) -> Measured:
+    """Read the corpora once and return their statistics; `look` sees the pairs."""
     pairs = first = source = target = target_words = 0
     words: set[str] = set()
     labels: set[str] = set()
     sample: list[str] = []
     for number, settings in enumerate(corpora):
-        for pair in open_corpus(settings, split="train").pairs():
+        read = open_corpus(settings, split="train").pairs()
+        for pair in read if look is None else look.through(settings, read):
             pairs += 1
             first += number == 0
             source += len(pair.source)

@@ -99,6 +99,11 @@ class Reporter:
         self._steps = 0
         self._begun: float | None = None  # when training began, until something is shown of it
 
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing is shown."""
+        return self.console.quiet
+
     def begin(self, step: int, steps: int) -> None:
         """Start at a step."""
         self._steps, self._begun = steps, time.monotonic()

@@ -17,6 +17,7 @@ import torch
 from manyheads.config.reading import load_recipe_for
 from manyheads.config.recipe import RecipeBase
 from manyheads.config.tasks.translation import TranslationRecipe
+from manyheads.data.cleaning.first_look import FirstLook
 from manyheads.errors import ManyheadsError
 from manyheads.memory import keep_freed_memory
 from manyheads.runs.claim import claimed
@@ -78,6 +79,9 @@ def train(
     with world.joined(), claimed(chosen.run.path) if world.is_main else nullcontext():
         if not world.is_main:
             world.wait()  # until the first process has prepared everything
+        if chosen.look is not None and not reporter.is_quiet:
+            for line in chosen.look.remarks():
+                reporter.note(line)
         machine = Machine(threads, processes=world.size, is_first=world.is_main)
         task = task_for(settings).prepare(settings, chosen.run, machine, reporter.note)
         if world.is_main:
@@ -89,11 +93,12 @@ def train(
 
 
 class _Choice(NamedTuple):
-    """The recipe to train, the run folder, and a remark on a recipe that was chosen."""
+    """The recipe to train, the run folder, and if the recipe was chosen: a remark on it and a look at its data."""
 
     recipe: RecipeBase
     run: RunFolder
     remark: str = ""
+    look: FirstLook | None = None
 
 
 def _choose(
@@ -106,28 +111,30 @@ def _choose(
 
     A recipe that was chosen is saved in the run folder, where the user may edit it; a later start uses that one.
     """
-    settings, is_chosen = _resolve(recipe, files, changes)
+    look = FirstLook()
+    settings, is_chosen = _resolve(recipe, files, changes, look)
     run = RunFolder(Path(out or Path("runs") / settings.name))
     if not is_chosen or not isinstance(settings, TranslationRecipe):
         return _Choice(settings, run)
     begun = run.begun_with()
     if begun is None or not same_files(begun, settings):
-        return _Choice(settings, run, f"Chose {_described(settings)}; change it in {run.recipe_file} or with --set.")
+        remark = f"Chose {_described(settings)}; change it in {run.recipe_file} or with --set."
+        return _Choice(settings, run, remark, look)
     own = load_recipe_for(TranslationRecipe, run.recipe_file, changes)
     return _Choice(own, run, f"Going on with {run.recipe_file}: {_described(own)}.")
 
 
 def _resolve(
-    recipe: RecipeBase | PathLike[str] | str | None, files: Files | None, changes: Sequence[str]
+    recipe: RecipeBase | PathLike[str] | str | None, files: Files | None, changes: Sequence[str], look: FirstLook
 ) -> ResolvedRecipe:
     """Return the recipe, or one chosen for the files, of which exactly one must be given."""
     if recipe is None and files is not None:
-        return ResolvedRecipe(files.recipe(changes), is_chosen=True)
+        return ResolvedRecipe(files.recipe(changes, look), is_chosen=True)
     if recipe is None or files is not None:
         raise ManyheadsError(f"give {INSTEAD}.", cure="See: manyheads train --help")
     if not isinstance(recipe, RecipeBase):
         refuse_text(Path(recipe))
-    return resolve_recipe(recipe, changes)
+    return resolve_recipe(recipe, changes, look)
 
 
 def _with_end(recipe: RecipeBase, run: RunFolder, finish_in: str | None) -> RecipeBase:
