@@ -31,6 +31,7 @@ from manyheads.training.machine.distributed import World
 from manyheads.training.progress import Reporter
 from manyheads.training.resolve import ResolvedRecipe, resolve_recipe
 from manyheads.training.state.finishing import finishing_in, seconds_of, with_end_of
+from manyheads.training.summary import SUMMARISED, summary_of
 from manyheads.training.trainer import Trainer, thread_count
 
 
@@ -57,7 +58,8 @@ def train(
         max_minutes: Stop after this time, with everything saved.
         finish_in: End a run with the schedule `warmup_constant_decay` in this time, such as `2h`.
         device: Where to compute: `auto`, `cpu`, `cuda` or `mps`.
-        progress: Whether to show progress, in a notebook or on standard error; or the `Reporter` that shows it.
+        progress: Whether to show progress, in a notebook or on standard error; or the `Reporter` that shows it, which
+            afterwards has the summary of the training.
 
     Raises:
         ManyheadsError: If the recipe has a mistake, the data cannot be read, the folder has another run, or the loss is
@@ -88,7 +90,10 @@ def train(
             world.wait()
         if chosen.remark:
             reporter.note(chosen.remark)
-        Trainer(task, device=world.device, reporter=reporter, max_minutes=max_minutes, world=world).train()
+        trainer = Trainer(task, device=world.device, reporter=reporter, max_minutes=max_minutes, world=world)
+        reporter.outcome = trainer.train()
+    if progress and world.is_main and reporter.outcome in SUMMARISED:
+        reporter.concluded(summary_of(trainer, reporter.outcome))
     return chosen.run
 
 
