@@ -9,7 +9,7 @@ EXAMPLES: dict[str, str] = {
     """,
     "train": """
         manyheads train --source train.en --target train.de --out runs/mine
-        manyheads train --pairs pairs.csv --both --max-minutes 10
+        manyheads train --pairs pairs.csv --both --max-minutes 10 --serve
         manyheads train --source train.en --target train.de --reverse
         manyheads train recipes/dates.yaml --set training.steps=2000
     """,

@@ -9,6 +9,8 @@ import typer
 
 from manyheads.cli import completion
 from manyheads.cli.options import Changes, Device, PairsFormat, SourceColumn, TargetColumn
+from manyheads.cli.server_afterwards import ENDED, ServerAfterwards
+from manyheads.serving.options import variable
 
 StartFrom = Annotated[
     Path | None,
@@ -37,6 +39,13 @@ SourceLanguage = Annotated[
     typer.Option(help="Language code of the source; by default as the names of files or columns say (train.en)."),
 ]
 TargetLanguage = Annotated[str | None, typer.Option(help="Language code of the target, likewise.")]
+Serve = Annotated[
+    bool, typer.Option("--serve", help="When training ends, serve the model and its page, unless Ctrl-C ended it.")
+]
+Port = Annotated[
+    int | None,
+    typer.Option(help="With --serve: the port to listen on.", envvar=variable("port"), show_default="5000"),
+]
 FinishIn = Annotated[
     str | None,
     typer.Option(
@@ -76,10 +85,13 @@ def train(
     ] = None,
     finish_in: FinishIn = None,
     device: Device = "auto",
+    serve: Serve = False,
+    port: Port = None,
     changes: Changes = None,
 ) -> None:
     """Train a model. Started again, it goes on where it was; Ctrl-C saves."""
     from manyheads.training.files import Columns, Files
+    from manyheads.training.progress import Reporter
     from manyheads.training.train import train as run_training
 
     columns = Columns(pairs_format, source_column, target_column)
@@ -90,13 +102,18 @@ def train(
         source_language=source_language,
         target_language=target_language,
     )
-    run_training(
+    given = None if recipe is not None and files.are_none else files
+    server = ServerAfterwards.prepare(recipe, given, changes or (), port=port) if serve else None
+    reporter = Reporter()
+    run = run_training(
         recipe,
-        files=None if recipe is not None and files.are_none else files,
+        files=given,
         out=out,
         changes=changes or (),
         max_minutes=max_minutes,
         finish_in=finish_in,
         device=device,
-        progress=True,
+        progress=reporter,
     )
+    if server is not None and reporter.outcome in ENDED:
+        server.start(run)
