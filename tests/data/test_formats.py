@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
 import gzip
 import io
+import json
 import lzma
 from collections.abc import Callable
 from pathlib import Path
@@ -123,6 +125,107 @@ def test_a_faulty_file_is_an_error_that_names_the_line(
     (tmp_path / "pairs.csv").write_bytes(content)
     with pytest.raises(ManyheadsError, match=f"(?s){message}"):
         read(tmp_path / "pairs.csv", format="csv", **keys)
+
+
+# --- Every form, compressed or not, with any line ends, with and without a byte-order mark ---------------------------
+
+PLAIN = [Pair("a house", "ein Haus"), Pair("我", "ich"), Pair("", ""), Pair("the end", "das Ende")]
+
+
+def as_two_files(pairs: list[Pair]) -> dict[str, str]:
+    """Return the contents of two parallel files, by the ending of their names."""
+    return {side: "".join(f"{getattr(pair, side)}\n" for pair in pairs) for side in ("source", "target")}
+
+
+def as_tsv(pairs: list[Pair]) -> dict[str, str]:
+    return {"tsv": "".join(f"{one}\t{other}\n" if one else "\n" for one, other in pairs)}
+
+
+def as_csv(pairs: list[Pair]) -> dict[str, str]:
+    return {"csv": "".join(f'"{one}",{other}\n' if one else "\n" for one, other in pairs)}
+
+
+def as_jsonl(pairs: list[Pair]) -> dict[str, str]:
+    lines = (json.dumps({"source": one, "target": other}, ensure_ascii=False) if one else "" for one, other in pairs)
+    return {"jsonl": "".join(f"{line}\n" for line in lines)}
+
+
+def written(folder: Path, contents: dict[str, str], encode: Callable[[str], bytes], ending: str) -> dict[str, str]:
+    """Write files and return the corpus that they are, as a recipe has it."""
+    for kind, text in contents.items():
+        (folder / f"train.{kind}{ending}").write_bytes(COMPRESSION[ending](encode(text)))
+    paths = {kind: str(folder / f"train.{kind}{ending}") for kind in contents}
+    return paths if "source" in paths else {"pairs": next(iter(paths.values()))}
+
+
+def read_corpus(keys: dict[str, str]) -> list[Pair]:
+    """Read a corpus as a training from files does."""
+    return list(open_corpus(CorpusSettings.model_validate(with_format(keys)), split="train").pairs())
+
+
+FORMS = [as_two_files, as_tsv, as_csv, as_jsonl]
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["", "BOM"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["LF", "CRLF"])
+@pytest.mark.parametrize("ending", COMPRESSION)
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_is_read_alike(
+    form: Callable[[list[Pair]], dict[str, str]], ending: str, newline: str, mark: bytes, tmp_path: Path
+):
+    keys = written(tmp_path, form(PLAIN), lambda text: mark + text.replace("\n", newline).encode(), ending)
+    assert read_corpus(keys) == PLAIN
+
+
+@pytest.mark.parametrize("ending", COMPRESSION)
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("encoding", ["latin1", "utf-16"])
+def test_another_encoding_is_one_sentence_with_file_and_line(
+    encoding: str, form: Callable[[list[Pair]], dict[str, str]], ending: str, tmp_path: Path
+):
+    pairs = [Pair("a house", "ein Haus"), Pair("a door", "eine Tür")]
+    keys = written(tmp_path, form(pairs), lambda text: text.encode(encoding), ending)
+    line = 1 if encoding == "utf-16" else 2
+    with pytest.raises(
+        ManyheadsError, match=rf"train\.\w+{ending}:{line}: this line is not UTF-8.*iconv -f {encoding}"
+    ):
+        read_corpus(keys)
+
+
+@pytest.mark.parametrize("ending", COMPRESSION)
+@pytest.mark.parametrize(
+    ("kind", "content", "message"),
+    [
+        ("tsv", "a\tb\nc\n", "this line has 1 tab-separated columns, columns 0 and 1 .* are needed"),
+        ("csv", '"a","b"\n"c"\n', "this line has 1 comma-separated columns, columns 0 and 1 .* are needed"),
+        ("jsonl", '{"source": "a", "target": "b"}\n{"source": "c"}\n', "not a JSON object with the keys"),
+    ],
+)
+def test_a_wrong_number_of_columns_is_one_sentence_with_file_and_line(
+    kind: str, content: str, message: str, ending: str, tmp_path: Path
+):
+    keys = written(tmp_path, {kind: content}, str.encode, ending)
+    with pytest.raises(ManyheadsError, match=rf"train\.{kind}{ending}:2: .*{message}"):
+        read_corpus(keys)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"PK\x03\x04\x14\x00\x06\x00\x08\x00\xff", r"spreadsheet \(\.xlsx, \.ods\), not text\. Unpack it, or save"),
+        *(
+            (COMPRESSION[ending](b"a\tb\n"), rf"not text\. Let its name end with \{ending}")
+            for ending in COMPRESSION
+            if ending
+        ),
+        (bz2.compress(b"a\tb\n"), r"bzip2 file, not text\. Unpack it"),
+    ],
+    ids=["xlsx", "gz", "xz", "zst", "bz2"],
+)
+def test_a_file_that_is_no_text_is_named(content: bytes, message: str, tmp_path: Path):
+    (tmp_path / "pairs.tsv").write_bytes(content)
+    with pytest.raises(ManyheadsError, match=message):
+        read(tmp_path / "pairs.tsv")
 
 
 def test_training_reads_a_spreadsheet_and_says_so_in_the_recipe(command: Callable[..., Any], tmp_path: Path):

@@ -3,14 +3,17 @@
 import hashlib
 import tracemalloc
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyheads.data.text.corpora import Corpus
+from helpers import LAW
+from manyheads.config.corpora import CorpusSettings, DataSettings
+from manyheads.data.text.corpora import Corpus, open_corpus
 from manyheads.data.text.cut import Cut
-from manyheads.data.text.held_out import HeldOut, Rest
+from manyheads.data.text.held_out import Corpora, HeldOut, Rest, open_corpora
 from manyheads.data.text.records import Pair
 from manyheads.errors import ManyheadsError
 
@@ -193,3 +196,88 @@ def test_memory_does_not_grow_with_the_corpus():
     finally:
         tracemalloc.stop()
     assert peak < 30_000 * 10, "less than ten bytes a pair: none but the smallest can have been kept"
+
+
+# --- A corpus in both directions -------------------------------------------------------------------------------------
+
+
+def both_directions(folder: Path, pairs: list[Pair], *, held_out: int = 5, before: Cut | None = None) -> Corpora:
+    """Return the training and validation data of a corpus that is read in both directions."""
+    (folder / "pairs.tsv").write_text("".join(f"{pair.source}\t{pair.target}\n" for pair in pairs), encoding="utf-8")
+    train = {"pairs": str(folder / "pairs.tsv"), "source_language": "en", "target_language": "de", "both_ways": True}
+    return open_corpora(DataSettings.model_validate({"train": train, "held_out": held_out}), before)
+
+
+def untagged(corpus: Corpus) -> list[Pair]:
+    """Return the pairs of a corpus without the tags before their sources."""
+    return [Pair(pair.source.partition(" ")[2], pair.target) for pair in corpus.pairs()]
+
+
+REPEATED = [Pair(f"house {number}", f"Haus {number}") for number in range(100)]
+
+
+def test_what_is_held_out_is_in_neither_direction_of_training(tmp_path: Path):
+    first, *_ = (one for _, one in HeldOut(Given(REPEATED), 5).cut.pairs)
+    extra = [
+        Pair(first.source, "another translation"),
+        Pair("another source", first.target),
+        Pair("the target as a source", first.source),
+        Pair(first.target, "the source as a target"),
+    ]
+    corpora = both_directions(tmp_path, REPEATED + extra)
+    assert corpora.held_out is not None
+    held_out = {text for pair in corpora.held_out.pairs() for text in pair}
+    assert {*first} <= held_out
+    _, other_direction = map(untagged, corpora.train)
+    assert other_direction, "something remains"
+    assert held_out.isdisjoint(text for pair in other_direction for text in pair)
+    assert {Pair(pair.target, pair.source) for pair in other_direction} < {*REPEATED, *extra}
+
+
+@LAW
+@given(pairs=REPETITIVE, data=st.data())
+def test_the_other_direction_never_has_a_held_out_sentence(
+    pairs: list[Pair], data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+):
+    held_out = data.draw(st.integers(1, len(pairs) - 1))
+    corpora = both_directions(tmp_path_factory.mktemp("both"), pairs, held_out=held_out)
+    assert corpora.held_out is not None
+    sources = {pair.source for pair in corpora.held_out.pairs()}
+    targets = set() if corpora.held_out.cut.by_source_alone else {pair.target for pair in corpora.held_out.pairs()}
+    _, other_direction = map(untagged, corpora.train)
+    assert (sources | targets).isdisjoint(text for pair in other_direction for text in pair)
+
+
+def test_validation_is_in_both_directions(tmp_path: Path):
+    corpora = both_directions(tmp_path, REPEATED)
+    assert corpora.held_out is not None
+    expected = [
+        one
+        for pair in corpora.held_out.pairs()
+        for one in (Pair(f"<2de> {pair.source}", pair.target), Pair(f"<2en> {pair.target}", pair.source))
+    ]
+    assert list(corpora.valid.pairs()) == expected
+
+
+def test_a_cut_of_before_the_other_direction_was_heeded_keeps_its_data(tmp_path: Path):
+    cut = both_directions(tmp_path, REPEATED).held_out.cut.model_dump(exclude={"both_ways"})
+    corpora = both_directions(tmp_path, REPEATED, before=Cut.model_validate(cut))
+    assert list(corpora.valid.pairs()) == [Pair(f"<2de> {one.source}", one.target) for one in corpora.held_out.pairs()]
+    assert corpora.train[1].key().endswith(f"without what is {corpora.held_out.key()}")
+
+
+def test_keys_of_corpora_in_one_direction_are_as_ever(tmp_path: Path):
+    both_directions(tmp_path, REPEATED)  # writes the file
+    one, other = ({"pairs": str(tmp_path / "pairs.tsv"), "source_column": column} for column in (0, 1))
+    corpora = open_corpora(DataSettings.model_validate({"train": [one, {**other, "target_column": 0}], "held_out": 5}))
+    whole, mirrored = (
+        open_corpus(CorpusSettings.model_validate(settings), split="train").key()
+        for settings in (one, {**other, "target_column": 0})
+    )
+    assert corpora.valid.key() == f"held out 5 of {whole}"
+    assert [corpus.key() for corpus in corpora.train] == [
+        f"without 5 of {whole}",
+        f"{mirrored} without what is held out 5 of {whole}",
+    ]
+    forward, _ = both_directions(tmp_path, REPEATED).train
+    assert forward.key() == f"tagged <2de> without 5 of {whole}"

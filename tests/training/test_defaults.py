@@ -67,7 +67,7 @@ def test_larger_corpora_get_more_pieces_and_more_time(tmp_path: Path, monkeypatc
     for side in (measured.source, measured.target):
         side.add(text)
         side.words = 10 * measured.pairs
-    monkeypatch.setattr(defaults, "corpus_statistics", lambda corpora: measured)
+    monkeypatch.setattr(defaults, "corpus_statistics", lambda corpora, look: measured)
     recipe = chosen(tmp_path / "a.en", tmp_path / "a.de")
     assert recipe.tokenizer.vocabulary == size.vocabulary
     assert recipe.training.minutes == size.minutes

@@ -8,7 +8,7 @@
 | `evaluate` | evaluate and compare runs |
 | `encode`, `classify`, `answer` | vectors, labels and answers for texts |
 | `inspect` | pictures, pages and numbers of the inside of a run |
-| `serve` | the HTTP server |
+| `serve`, `server_afterwards` | the HTTP server, alone and after a training |
 | `export`, `import_`, `comparing` | other toolkits, and the comparison with Hugging Face |
 | `data`, `lexicon`, `shortlist` | corpora, lexicons and shortlists |
 | `models` | the models that come with the package |

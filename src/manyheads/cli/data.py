@@ -12,7 +12,7 @@ import typer
 
 from manyheads.cli import completion
 from manyheads.cli.lexicon import lexicon
-from manyheads.cli.options import AsJson
+from manyheads.cli.options import AsJson, PairsFormat, SourceColumn, TargetColumn
 
 if TYPE_CHECKING:
     from manyheads.data.cleaning.cutting import CorpusCut
@@ -100,6 +100,9 @@ def check_corpus(
     source: Annotated[str | None, typer.Option(help="Source text, one sentence per line (also .gz).")] = None,
     target: Annotated[str | None, typer.Option(help="Target text, parallel to the source.")] = None,
     pairs: Annotated[str | None, typer.Option(help="A TSV, CSV or JSONL file with both sides instead.")] = None,
+    pairs_format: PairsFormat = None,
+    source_column: SourceColumn = None,
+    target_column: TargetColumn = None,
     source_language: Annotated[
         str | None,
         typer.Option(help="Language code of the source; without it, its script and language are not checked."),
@@ -123,7 +126,9 @@ def check_corpus(
     from manyheads.data.text.corpora import open_corpus
 
     given = {"source": source, "target": target, "pairs": pairs}
-    settings = build(CorpusSettings, with_format(given), origin="the corpus")
+    columns = {"format": pairs_format, "source_column": source_column, "target_column": target_column}
+    named = {name: value for name, value in columns.items() if value is not None}
+    settings = build(CorpusSettings, with_format({**given, **named}), origin="the corpus")
     corpus = open_corpus(settings, split="train", lenient=True)
     outputs = _clean_files(write_clean, [path for path in given.values() if path], force=force) if write_clean else []
     report = Report()

@@ -9,6 +9,8 @@ EXAMPLES: dict[str, str] = {
     """,
     "train": """
         manyheads train --source train.en --target train.de --out runs/mine
+        manyheads train --pairs pairs.csv --both --max-minutes 10 --serve
+        manyheads train --source train.en --target train.de --reverse
         manyheads train recipes/dates.yaml --set training.steps=2000
     """,
     "translate": """
@@ -89,6 +91,8 @@ EXAMPLES: dict[str, str] = {
     "data check": """
         manyheads data check --source train.en --target train.de
         manyheads data check --pairs train.tsv --write-clean clean
+        manyheads data check --pairs pairs.csv --source-column English \\
+            --target-column German
     """,
     "data cut": """
         manyheads data cut recipes/cuts/tatoeba.yaml --out cut

@@ -32,13 +32,18 @@ def serve(**given: Any) -> None:  # noqa: ANN401
     """Serve runs over HTTP with LibreTranslate's API, and a page that shows the attention of every head."""
     runs = given.pop("runs") or [None]
     options = build_options(given)
+    check_extra()
+    from manyheads.serving.server import serve_runs
+
+    serve_runs(runs, options, tell=lambda line: typer.echo(line, err=True))
+
+
+def check_extra() -> None:
+    """Raise an error that names the extra if a package that the server needs is not installed."""
     if absent := [name for name in NEEDED if find_spec(name) is None]:
         raise ManyheadsError(
             f"serving needs {', '.join(absent)}.", cure="Install the extra: pip install 'manyheads[serve]'"
         )
-    from manyheads.serving.server import serve_runs
-
-    serve_runs(runs, options, tell=lambda line: typer.echo(line, err=True))
 
 
 def _parameters() -> list[inspect.Parameter]:

@@ -9,6 +9,8 @@ import typer
 
 from manyheads.cli import completion
 from manyheads.cli.options import Changes, Device, PairsFormat, SourceColumn, TargetColumn
+from manyheads.cli.server_afterwards import ENDED, ServerAfterwards
+from manyheads.serving.options import variable
 
 StartFrom = Annotated[
     Path | None,
@@ -17,7 +19,7 @@ StartFrom = Annotated[
         autocompletion=completion.models,
     ),
 ]
-TargetLanguage = Annotated[
+To = Annotated[
     str | None,
     typer.Option(
         help="With --start-from: the target's language, if it has several.", autocompletion=completion.languages
@@ -29,6 +31,27 @@ ExportableTo = Annotated[
         help="Without a recipe: the format that the model can be exported to. CTranslate2, the default, can hold all "
         "that is chosen here; Marian's of Hugging Face holds less, and its models learn more slowly."
     ),
+]
+Reverse = Annotated[
+    bool, typer.Option("--reverse", help="Without a recipe: learn the other direction, from the target to the source.")
+]
+Both = Annotated[
+    bool,
+    typer.Option(
+        "--both", help="Without a recipe: learn both directions in one model; 'translate --to' then chooses one."
+    ),
+]
+SourceLanguage = Annotated[
+    str | None,
+    typer.Option(help="Language code of the source; by default as the names of files or columns say (train.en)."),
+]
+TargetLanguage = Annotated[str | None, typer.Option(help="Language code of the target, likewise.")]
+Serve = Annotated[
+    bool, typer.Option("--serve", help="When training ends, serve the model and its page, unless Ctrl-C ended it.")
+]
+Port = Annotated[
+    int | None,
+    typer.Option(help="With --serve: the port to listen on.", envvar=variable("port"), show_default="5000"),
 ]
 FinishIn = Annotated[
     str | None,
@@ -58,8 +81,12 @@ def train(
     valid_target: Annotated[Path | None, typer.Option(help="Validation target.")] = None,
     valid_pairs: Annotated[Path | None, typer.Option(help="Validation pairs, in the form of --pairs.")] = None,
     start_from: StartFrom = None,
-    to: TargetLanguage = None,
+    to: To = None,
     exportable: ExportableTo = None,
+    reverse: Reverse = False,
+    both: Both = False,
+    source_language: SourceLanguage = None,
+    target_language: TargetLanguage = None,
     out: Annotated[Path | None, typer.Option(help="The run folder.", show_default="runs/NAME")] = None,
     max_minutes: Annotated[
         float | None,
@@ -70,21 +97,36 @@ def train(
     ] = None,
     finish_in: FinishIn = None,
     device: Device = "auto",
+    serve: Serve = False,
+    port: Port = None,
     changes: Changes = None,
 ) -> None:
     """Train a model. Started again, it goes on where it was; Ctrl-C saves."""
     from manyheads.training.files import Columns, Files
+    from manyheads.training.progress import Reporter
     from manyheads.training.train import train as run_training
 
     columns = Columns(pairs_format, source_column, target_column)
-    files = Files(source, target, pairs, columns, valid_source, valid_target, valid_pairs, start_from, to, exportable)
-    run_training(
+    files = Files(
+        *(source, target, pairs, columns, valid_source, valid_target, valid_pairs, start_from, to),
+        reverse=reverse,
+        both=both,
+        exportable=exportable,
+        source_language=source_language,
+        target_language=target_language,
+    )
+    given = None if recipe is not None and files.are_none else files
+    server = ServerAfterwards.prepare(recipe, given, changes or (), port=port) if serve else None
+    reporter = Reporter()
+    run = run_training(
         recipe,
-        files=None if recipe is not None and files.are_none else files,
+        files=given,
         out=out,
         changes=changes or (),
         max_minutes=max_minutes,
         finish_in=finish_in,
         device=device,
-        progress=True,
+        progress=reporter,
     )
+    if server is not None and reporter.outcome in ENDED:
+        server.start(run)

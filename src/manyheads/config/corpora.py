@@ -130,6 +130,11 @@ class CorpusSettings(Settings):
         if not self.both_ways:
             return (self,)
         one_way = self.model_copy(update={"both_ways": False})
+        return one_way, one_way.reversed
+
+    @property
+    def reversed(self) -> CorpusSettings:
+        """The corpus in the other direction: what was the target is the source."""
         swapped = {
             "source": self.target,
             "target": self.source,
@@ -138,7 +143,7 @@ class CorpusSettings(Settings):
             "source_language": self.target_language,
             "target_language": self.source_language,
         }
-        return one_way, one_way.model_copy(update=swapped)
+        return self.model_copy(update=swapped)
 
     def weight_in(self, stage: int) -> float:
         """Return the weight in a stage of training, counted from 0."""
@@ -170,10 +175,14 @@ OneOrSeveral = Annotated[
 ]
 
 
+def _several(corpora: CorpusSettings | tuple[CorpusSettings, ...]) -> tuple[CorpusSettings, ...]:
+    """Return one corpus or several as a tuple."""
+    return corpora if isinstance(corpora, tuple) else (corpora,)
+
+
 def _each_direction(corpora: CorpusSettings | tuple[CorpusSettings, ...]) -> tuple[CorpusSettings, ...]:
     """Return every corpus once for each direction in which it is read."""
-    several = corpora if isinstance(corpora, tuple) else (corpora,)
-    return tuple(direction for corpus in several for direction in corpus.directions)
+    return tuple(direction for corpus in _several(corpora) for direction in corpus.directions)
 
 
 class DataSettings(Settings):
@@ -199,6 +208,11 @@ class DataSettings(Settings):
     def corpora(self) -> tuple[CorpusSettings, ...]:
         """The training corpora, one or several, with each direction of a corpus separate."""
         return _each_direction(self.train)
+
+    @property
+    def are_reversed(self) -> tuple[bool, ...]:
+        """Whether each of `corpora` is the other direction of a corpus with `both_ways`."""
+        return tuple(number > 0 for corpus in _several(self.train) for number in range(len(corpus.directions)))
 
     @property
     def valid_corpora(self) -> tuple[CorpusSettings, ...]:

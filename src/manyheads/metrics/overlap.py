@@ -23,6 +23,17 @@ def overlap_score(
     return float(score.score), str(scorer.get_signature())
 
 
+def sentence_chrf(
+    outputs: Sequence[str], references: Sequence[Sequence[str]], *, lowercase: bool = False
+) -> list[float]:
+    """Return the chrF of each output against its nearest reference."""
+    scorer = CHRF(lowercase=lowercase)
+    return [
+        float(scorer.sentence_score(output, list(answers)).score)
+        for output, answers in zip(outputs, references, strict=True)
+    ]
+
+
 def _scorer(metric: str, *, lowercase: bool, tokenizer: str) -> BLEU | CHRF:
     """Return sacreBLEU's scorer; with `force`, it does not warn about tokenized text, which tokenizer none is for."""
     if metric == "chrf":

@@ -197,6 +197,11 @@ class RunFolder:
         except (OSError, ValidationError):
             return None
 
+    @property
+    def is_older_than_cuts(self) -> bool:
+        """Whether training was begun by a version that kept no cut of the training data."""
+        return any(self.checkpoints.glob("step-*")) and not self.held_out_file.exists()
+
     def begin(self, recipe: RecipeBase) -> list[str]:
         """Make the folder and write the recipe, or check that the run there is one of this recipe.
 

@@ -19,8 +19,9 @@ from torch import Tensor, nn
 
 from manyheads.config.model_config import ConfigBase
 from manyheads.config.recipe import RecipeBase
+from manyheads.config.values import Metric
 from manyheads.errors import ManyheadsError
-from manyheads.metrics.scores import Score
+from manyheads.metrics.scores import OverlapOptions, Score
 from manyheads.models.build import build_model
 from manyheads.runs.folder import RunFolder
 
@@ -102,12 +103,28 @@ class Sample:
 
 
 @dataclass(frozen=True)
+class Outputs:
+    """What a model wrote for the sources of the validation data, the right answers to each, and how it is measured."""
+
+    sources: list[str]
+    texts: list[str]
+    references: list[list[str]]
+    metric: Metric
+    options: OverlapOptions
+
+    def sample(self, number: int) -> Sample:
+        """Return one of the examples."""
+        return Sample(self.sources[number], self.texts[number], self.references[number][0])
+
+
+@dataclass(frozen=True)
 class Validation:
-    """The result of a validation: the score that decides, all others, and samples."""
+    """The result of a validation: the score that decides, all others, samples, and outputs if any were written."""
 
     score: Score
     others: list[Score] = field(default_factory=list)
     samples: list[Sample] = field(default_factory=list)
+    outputs: Outputs | None = field(default=None, repr=False)
 
     def numbers(self) -> dict[str, float]:
         """Return every score by name."""

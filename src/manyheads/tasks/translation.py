@@ -45,8 +45,8 @@ from manyheads.tasks.interface import (
     Machine,
     Measurement,
     Objective,
+    Outputs,
     Plan,
-    Sample,
     Task,
     Tell,
     TestData,
@@ -176,21 +176,19 @@ class TranslationValidator:
     def run(self) -> Validation:
         """Validate the model as it is now."""
         self._objective.eval()
+        sources = [source for source, _ in self._pairs]
         try:
             loss = self.loss()
             if self._settings.metric == "loss" and not self._settings.samples:
                 return Validation(loss)
-            outputs = self._translator.translate(
-                [source for source, _ in self._pairs], beam=1, batch_sentences=self._settings.batch_sentences
-            )
+            texts = self._translator.translate(sources, beam=1, batch_sentences=self._settings.batch_sentences)
         finally:
             self._objective.train()
-        scores = [self._measure(metric, outputs) for metric in self._metrics()]
-        samples = [
-            Sample(source, output, references[0])
-            for (source, references), output in zip(self._pairs[: self._settings.samples], outputs, strict=False)
-        ]
-        return Validation((scores or [loss])[0], [*scores[1:], *([loss] if scores else [])], samples)
+        scores = [self._measure(metric, texts) for metric in self._metrics()]
+        references = [right for _, right in self._pairs]
+        outputs = Outputs(sources, texts, references, self._settings.metric, self._overlap_options)
+        samples = [outputs.sample(number) for number in range(min(self._settings.samples, len(sources)))]
+        return Validation((scores or [loss])[0], [*scores[1:], *([loss] if scores else [])], samples, outputs)
 
     @torch.inference_mode()
     def loss(self) -> Score:
@@ -231,7 +229,7 @@ class TranslationTask(Task[TranslationRecipe, PairBatch]):
     def prepare(cls, recipe: TranslationRecipe, run: RunFolder, machine: Machine, tell: Tell) -> Self:
         """Read the corpora, train the tokenizers and build the stores, or find those that were made before."""
         task = cls(recipe, run)
-        corpora = open_corpora(recipe.data, run.held_out())
+        corpora = open_corpora(recipe.data, run.held_out(), is_older=run.is_older_than_cuts)
         task.start_run(machine, tell)
         task.corpus = together(corpora.train)
         task.tokenizers = _tokenizers(recipe, run, corpora.train, tell)

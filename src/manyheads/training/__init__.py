@@ -6,6 +6,7 @@
 | `trainer` | the loop |
 | `learner` | the model with its optimiser, and one update |
 | `lookahead` | the next batches, laid out while the present ones are computed |
+| `summary` | the end of a training: score, samples, and what to do next |
 | `progress` | what is shown of it: on a terminal, in a notebook, in a log |
 | `files`, `defaults` | files in place of a recipe, and a recipe chosen for data |
 | `corpus_statistics` | what a corpus looks like, in numbers |

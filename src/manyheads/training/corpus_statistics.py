@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from manyheads.config.corpora import CorpusSettings, TokenizerKind
+from manyheads.data.cleaning.first_look import FirstLook
 from manyheads.data.text.corpora import open_corpus
 from manyheads.metrics.segmentation import SAMPLE, segmentation
 
@@ -85,11 +86,12 @@ class CorpusStatistics:
         return self.source.kind(self.pairs), "symbols" if single else self.target.kind(self.pairs)
 
 
-def corpus_statistics(corpora: Sequence[CorpusSettings]) -> CorpusStatistics:
-    """Read the corpora once and count."""
+def corpus_statistics(corpora: Sequence[CorpusSettings], look: FirstLook | None = None) -> CorpusStatistics:
+    """Read the corpora once and count; `look` sees the pairs."""
     found = CorpusStatistics()
     for number, settings in enumerate(corpora):
-        for pair in open_corpus(settings, split="train").pairs():
+        pairs = open_corpus(settings, split="train").pairs()
+        for pair in pairs if look is None else look.through(settings, pairs):
             found.pairs += 1
             found.first += number == 0
             found.source.add(pair.source)

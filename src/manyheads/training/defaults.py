@@ -17,6 +17,7 @@ from manyheads.config.reading import build_recipe, load_recipe, merged, of_task,
 from manyheads.config.recipe import RecipeBase
 from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.config.values import LONGEST_NAME, plain_name
+from manyheads.data.cleaning.first_look import FirstLook
 from manyheads.data.text.files import resolve
 from manyheads.errors import ManyheadsError
 from manyheads.metrics.segmentation import segmentation, target_language
@@ -75,37 +76,48 @@ def recipe_for_files(
     train: Mapping[str, Any],
     *,
     valid: Mapping[str, Any] | None = None,
+    languages: Mapping[str, str] | None = None,
     changes: Iterable[str] = (),
     exportable: Exportable = "ctranslate2",
+    look: FirstLook | None = None,
 ) -> TranslationRecipe:
     """Choose a recipe for files, given with the keys of a recipe's corpus: source and target, or pairs.
 
     Without validation files, some pairs are held out for validation. The model can be exported to the given format.
+    `languages` has keys of a recipe's data; `look` sees the pairs.
     """
     name = Path(train.get("pairs") or train["target"]).name.split(".")[0]
-    data = {"train": dict(train), **({} if valid is None else {"valid": dict(valid)})}
-    return recipe_for_data({"name": plain_name(name), "data": data}, changes=changes, exportable=exportable)
+    data = {"train": dict(train), **({} if valid is None else {"valid": dict(valid)}), **(languages or {})}
+    values = {"name": plain_name(name), "data": data}
+    return recipe_for_data(values, changes=changes, exportable=exportable, look=look)
 
 
-def recipe_left_open(path: Path, changes: Iterable[str] = ()) -> TranslationRecipe | None:
+def recipe_left_open(
+    path: Path, changes: Iterable[str] = (), look: FirstLook | None = None
+) -> TranslationRecipe | None:
     """Read a recipe that has data, but neither tokenizer nor model nor training, and choose these; None for others."""
     values, changes = recipe_values(path), list(changes)
     if {"tokenizer", "model", "training", "start_from"} & set(values) or values.get("task", TRANSLATION) != TRANSLATION:
         return None
     load_recipe(path, changes)  # reports a mistake with its line
-    return recipe_for_data(values, changes=changes)
+    return recipe_for_data(values, changes=changes, look=look)
 
 
 def recipe_for_data(
-    values: Mapping[str, Any], *, changes: Iterable[str] = (), exportable: Exportable = "ctranslate2"
+    values: Mapping[str, Any],
+    *,
+    changes: Iterable[str] = (),
+    exportable: Exportable = "ctranslate2",
+    look: FirstLook | None = None,
 ) -> TranslationRecipe:
     """Return a recipe for values that have data, with everything else chosen for the corpus.
 
-    It has a time instead of a number of steps, unless the changes set the steps or their schedule.
+    It has a time instead of a number of steps, unless the changes set the steps or their schedule. `look` sees the
+    pairs.
     """
     changes = list(changes)
     given = of_task(TranslationRecipe, build_recipe(values)).data
-    corpus = corpus_statistics(given.corpora)
+    corpus = corpus_statistics(given.corpora, look)
     size = next(size for size in SIZES if corpus.pairs <= size.pairs)
     tokenizer = _tokenizer(corpus, size)
     sizes = {} if any(change.startswith("model.preset=") for change in changes) else SCALES[size.scale]._asdict()
@@ -156,6 +168,7 @@ def recipe_for_fine_tuning(
     to: str | None = None,
     valid: Mapping[str, Any] | None = None,
     changes: Iterable[str] = (),
+    look: FirstLook | None = None,
 ) -> TranslationRecipe:
     """Choose a recipe that fine-tunes another run's model on files: a low rate, for a short time.
 
@@ -170,7 +183,7 @@ def recipe_for_fine_tuning(
             cure="Name it: --to en",
         )
     language = {"target_language": to} if to is not None and learned.data.directions else {}
-    corpus = corpus_statistics([build(CorpusSettings, train, origin="the corpus")])
+    corpus = corpus_statistics([build(CorpusSettings, train, origin="the corpus")], look)
     held_out = _held_out(corpus) if valid is None else {"valid": {**valid, **language}}
     steps = max(50, round(TUNING_EPOCHS * corpus.characters / CHARACTERS_PER_TOKEN / TUNING_BATCH))
     every = max(25, round(steps / 4))

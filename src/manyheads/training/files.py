@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from manyheads.config.corpora import CorpusSettings
+from manyheads.config.messages import build
 from manyheads.config.tasks.translation import TranslationRecipe
+from manyheads.data.cleaning.first_look import FirstLook
 from manyheads.data.formats.detection import with_format
+from manyheads.data.formats.languages import SideLanguages, find_languages, surely_languages
 from manyheads.data.text.files import read_lines
 from manyheads.errors import ManyheadsError
 from manyheads.runs.folder import RunFolder
@@ -35,6 +39,13 @@ class Columns:
         """What is given, by the names that a corpus has for it."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
+    @property
+    def reversed(self) -> dict[str, str | int]:
+        """The same for the other direction, where the first column is by default the target."""
+        source = 1 if self.target_column is None else self.target_column
+        target = 0 if self.source_column is None else self.source_column
+        return {**self.given, "source_column": source, "target_column": target}
+
 
 @dataclass(frozen=True)
 class Files:
@@ -51,6 +62,10 @@ class Files:
         start_from: A run, or the name of a model that comes with the package, whose weights to start from.
         to: With `start_from`: the target language, for a model of several.
         exportable: The format that the model can be exported to, `ctranslate2` or `huggingface` (Marian).
+        reverse: Learn the other direction: what is given as the target is translated into what is given as the source.
+        both: Learn both directions in one model.
+        source_language: The language code of what is given as the source, where names of files do not say it.
+        target_language: The language code of what is given as the target.
     """
 
     source: Path | str | None = None
@@ -63,36 +78,83 @@ class Files:
     start_from: PathLike[str] | str | None = None
     to: str | None = None
     exportable: Exportable | None = None
+    reverse: bool = False
+    both: bool = False
+    source_language: str | None = None
+    target_language: str | None = None
 
     @property
     def are_none(self) -> bool:
         """Whether nothing is given."""
         return not any(value for name, value in vars(self).items() if name != "columns") and not self.columns.given
 
-    def recipe(self, changes: Sequence[str]) -> TranslationRecipe:
-        """Return a recipe chosen for the files."""
+    def recipe(self, changes: Sequence[str], look: FirstLook | None = None) -> TranslationRecipe:
+        """Return a recipe chosen for the files; `look` sees their pairs."""
+        train = self._train()
+        self._check()
+        valid = self._corpus(self.valid_source, self.valid_target, self.valid_pairs)
+        if self.start_from is not None:
+            base = RunFolder.open(self.start_from)
+            return recipe_for_fine_tuning(base, train, to=self.to, valid=valid, changes=changes, look=look)
+        languages = self.languages() if self.both else self._named_languages(train)
+        if look is not None:
+            look.languages = languages
+        keys = {} if languages is None else {"source_language": languages.source, "target_language": languages.target}
+        if self.both:
+            both_ways = {**keys, "both_ways": True}
+            train, valid, keys = {**train, **both_ways}, None if valid is None else {**valid, **both_ways}, {}
+        return recipe_for_files(
+            train, valid=valid, languages=keys, changes=changes, exportable=self.exportable or "ctranslate2", look=look
+        )
+
+    def languages(self) -> SideLanguages:
+        """Return the languages of the sides that are learned from and into; an error if they cannot be told apart."""
+        return surely_languages(_settings(self._train()), **self._given_languages)
+
+    def _named_languages(self, train: Mapping[str, Any]) -> SideLanguages | None:
+        """Return the languages if they are given, or said by the names of files or columns."""
+        return find_languages(_settings(train), **self._given_languages)
+
+    @property
+    def _given_languages(self) -> dict[str, str | None]:
+        """The languages that are given, as sides of the direction that is learned."""
+        sides = self.source_language, self.target_language
+        source, target = reversed(sides) if self.reverse else sides
+        return {"source": source, "target": target}
+
+    def _train(self) -> dict[str, Any]:
+        """Return the training corpus; it is an error if there is none."""
         train = self._corpus(self.source, self.target, self.pairs)
         if train is None:
             raise ManyheadsError(
                 f"give {INSTEAD}.",
                 cure="Line N of the target translates line N of the source. See: manyheads train --help",
             )
+        return train
+
+    def _check(self) -> None:
+        """Refuse what does not go together."""
         if self.columns.given and self.pairs is None and self.valid_pairs is None:
             raise ManyheadsError("format, source column and target column are for files of pairs.")
         if (self.valid_source is None) != (self.valid_target is None):
             raise ManyheadsError("source and target for validation belong together: give both or none.")
-        valid = self._corpus(self.valid_source, self.valid_target, self.valid_pairs)
+        if self.both and self.reverse:
+            raise ManyheadsError("both directions include the reverse one: give one of the two.", where="both, reverse")
         if self.start_from is None:
             if self.to is not None:
                 raise ManyheadsError("only a model to start from needs a language.", where="to", cure="Leave it out.")
-            return recipe_for_files(train, valid=valid, changes=changes, exportable=self.exportable or "ctranslate2")
-        if self.exportable is not None:
+        elif self.exportable is not None:
             raise ManyheadsError(
                 "a model that training starts from cannot get other parts.",
                 where="exportable",
                 cure="Leave it out; 'manyheads export' says what the model can be exported to.",
             )
-        return recipe_for_fine_tuning(RunFolder.open(self.start_from), train, to=self.to, valid=valid, changes=changes)
+        elif self.both or self.source_language or self.target_language:
+            raise ManyheadsError(
+                "a model to start from has its languages and directions already.",
+                where="both, source_language, target_language",
+                cure="Leave them out; --to names the target language.",
+            )
 
     def _corpus(
         self, source: Path | str | None, target: Path | str | None, pairs: Path | str | None
@@ -101,8 +163,17 @@ class Files:
         if pairs is not None:
             if source is not None or target is not None:
                 raise ManyheadsError("give either a file of pairs, or one for each side.", where=str(pairs))
-            return with_format({"pairs": str(pairs), **self.columns.given})
-        return {"source": str(source), "target": str(target)} if source is not None and target is not None else None
+            columns = self.columns.reversed if self.reverse else self.columns.given
+            return with_format({"pairs": str(pairs), **columns})
+        if source is None or target is None:
+            return None
+        source, target = (target, source) if self.reverse else (source, target)
+        return {"source": str(source), "target": str(target)}
+
+
+def _settings(corpus: Mapping[str, Any]) -> CorpusSettings:
+    """Return the corpus as a recipe's settings."""
+    return build(CorpusSettings, corpus, origin="the corpus")
 
 
 def refuse_text(path: Path) -> None:

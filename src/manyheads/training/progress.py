@@ -9,13 +9,17 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from manyheads.metrics.scores import Score
 from manyheads.tasks.interface import Validation
+
+if TYPE_CHECKING:
+    from manyheads.training.summary import Summary
+    from manyheads.training.trainer import Outcome
 
 FIRST_NEWS = 5.0  # seconds of training after which something is shown at the latest
 
@@ -91,13 +95,25 @@ class NotebookStatus:
 
 
 class Reporter:
-    """Shows the progress of training in a notebook or on standard error; with `quiet`, it shows nothing."""
+    """Shows the progress of training in a notebook or on standard error; with `quiet`, it shows nothing.
+
+    After a training, `outcome` says how it ended, and `summary` what came of it, if it was neither interrupted nor
+    finished before.
+    """
+
+    outcome: Outcome | None = None
+    summary: Summary | None = None
 
     def __init__(self, console: Console | None = None, *, quiet: bool = False) -> None:
         self.console = console or Console(stderr=True, highlight=False, quiet=quiet, force_jupyter=in_notebook())
         self._status: Status | None = None
         self._steps = 0
         self._begun: float | None = None  # when training began, until something is shown of it
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing is shown."""
+        return self.console.quiet
 
     def begin(self, step: int, steps: int) -> None:
         """Start at a step."""
@@ -133,6 +149,11 @@ class Reporter:
         self.note(_line(step, steps, *scores, *(["best so far"] if best else []), facts))
         for sample in validation.samples:
             self.note(f"    {sample.source}\n  → {sample.output}\n  = {sample.reference}")
+
+    def concluded(self, summary: Summary) -> None:
+        """Show what came of the training, and keep it."""
+        self.summary = summary
+        self.note(str(summary))
 
     def __enter__(self) -> Self:
         return self

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from manyheads.config.reading import load_recipe
 from manyheads.config.recipe import RecipeBase
+from manyheads.data.cleaning.first_look import FirstLook
 from manyheads.errors import ManyheadsError
 from manyheads.runs.folder import RunFolder
 from manyheads.tasks import task_for
@@ -22,14 +23,19 @@ class ResolvedRecipe(NamedTuple):
     is_chosen: bool
 
 
-def resolve_recipe(recipe: RecipeBase | PathLike[str] | str, changes: Sequence[str] = ()) -> ResolvedRecipe:
-    """Return a recipe, or read it; if its file has data alone, the rest is chosen by the amount of data."""
+def resolve_recipe(
+    recipe: RecipeBase | PathLike[str] | str, changes: Sequence[str] = (), look: FirstLook | None = None
+) -> ResolvedRecipe:
+    """Return a recipe, or read it; if its file has data alone, the rest is chosen by the amount of data.
+
+    `look` then sees the pairs.
+    """
     if isinstance(recipe, RecipeBase):
         if changes:
             raise ManyheadsError("changes are for a recipe in a file: change the recipe itself.", where="changes")
         return ResolvedRecipe(recipe, is_chosen=False)
     path = Path(recipe)
-    chosen = recipe_left_open(path, changes)
+    chosen = recipe_left_open(path, changes, look)
     return ResolvedRecipe(chosen or load_recipe(path, changes), is_chosen=chosen is not None)
 
 

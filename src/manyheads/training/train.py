@@ -18,6 +18,7 @@ import torch
 from manyheads.config.reading import load_recipe_for
 from manyheads.config.recipe import RecipeBase
 from manyheads.config.tasks.translation import TranslationRecipe
+from manyheads.data.cleaning.first_look import FirstLook
 from manyheads.errors import ManyheadsError
 from manyheads.memory import keep_freed_memory
 from manyheads.runs.claim import claimed
@@ -33,6 +34,7 @@ from manyheads.training.planning import Computer, longer, plan_run
 from manyheads.training.progress import Reporter
 from manyheads.training.resolve import ResolvedRecipe, resolve_recipe
 from manyheads.training.state.finishing import finishing_in, seconds_of, with_end_of
+from manyheads.training.summary import SUMMARISED, summary_of
 from manyheads.training.trainer import Trainer, thread_count
 
 
@@ -60,7 +62,8 @@ def train(
             `training.minutes`, training is planned to end in this time; a larger number continues a run that has ended.
         finish_in: End a run with the schedule `warmup_constant_decay` in this time, such as `2h`.
         device: Where to compute: `auto`, `cpu`, `cuda` or `mps`.
-        progress: Whether to show progress, in a notebook or on standard error; or the `Reporter` that shows it.
+        progress: Whether to show progress, in a notebook or on standard error; or the `Reporter` that shows it, which
+            afterwards has the summary of the training.
 
     Raises:
         ManyheadsError: If the recipe has a mistake, the data cannot be read, the folder has another run, or the loss is
@@ -84,6 +87,9 @@ def train(
         if not world.is_main:
             world.wait()  # until the first process has prepared everything
             settings = chosen.run.recipe() if settings.training.is_open_ended else settings  # as it was planned there
+        if chosen.look is not None and not reporter.is_quiet:
+            for line in chosen.look.remarks():
+                reporter.note(line)
         machine = Machine(threads, processes=world.size, is_first=world.is_main)
         task = task_for(settings).prepare(settings, chosen.run, machine, reporter.note)
         if world.is_main:
@@ -94,17 +100,20 @@ def train(
             reporter.note(_remark(task.recipe, chosen))
         torch.set_num_threads(thread_count(task.recipe.training.threads))
         limit = None if task.recipe.training.minutes is not None else max_minutes
-        Trainer(task, device=world.device, reporter=reporter, max_minutes=limit, world=world).train()
+        trainer = Trainer(task, device=world.device, reporter=reporter, max_minutes=limit, world=world)
+        reporter.outcome = trainer.train()
+    if progress and world.is_main and reporter.outcome in SUMMARISED:
+        reporter.concluded(summary_of(trainer, reporter.outcome))
     return chosen.run
 
 
 class _Choice(NamedTuple):
-    """The recipe to train, its run folder, and whether it was chosen for the data, now or at an earlier start."""
+    """The recipe to train, its run folder, and whether it was chosen for its data, at this start or an earlier one."""
 
     recipe: RecipeBase
     run: RunFolder
     is_chosen: bool = False
-    continues: bool = False
+    look: FirstLook | None = None  # at the data, if the recipe is chosen at this start
 
 
 def _choose(
@@ -117,27 +126,28 @@ def _choose(
 
     A recipe that was chosen is saved in the run folder, where the user may edit it; a later start uses that one.
     """
-    settings, is_chosen = _resolve(recipe, files, changes)
+    look = FirstLook()
+    settings, is_chosen = _resolve(recipe, files, changes, look)
     run = RunFolder(Path(out or Path("runs") / settings.name))
     if not is_chosen or not isinstance(settings, TranslationRecipe):
         return _Choice(settings, run)
     begun = run.begun_with()
     if begun is None or not same_files(begun, settings):
-        return _Choice(settings, run, is_chosen=True)
-    return _Choice(load_recipe_for(TranslationRecipe, run.recipe_file, changes), run, is_chosen=True, continues=True)
+        return _Choice(settings, run, is_chosen=True, look=look)
+    return _Choice(load_recipe_for(TranslationRecipe, run.recipe_file, changes), run, is_chosen=True)
 
 
 def _resolve(
-    recipe: RecipeBase | PathLike[str] | str | None, files: Files | None, changes: Sequence[str]
+    recipe: RecipeBase | PathLike[str] | str | None, files: Files | None, changes: Sequence[str], look: FirstLook
 ) -> ResolvedRecipe:
     """Return the recipe, or one chosen for the files, of which exactly one must be given."""
     if recipe is None and files is not None:
-        return ResolvedRecipe(files.recipe(changes), is_chosen=True)
+        return ResolvedRecipe(files.recipe(changes, look), is_chosen=True)
     if recipe is None or files is not None:
         raise ManyheadsError(f"give {INSTEAD}.", cure="See: manyheads train --help")
     if not isinstance(recipe, RecipeBase):
         refuse_text(Path(recipe))
-    return resolve_recipe(recipe, changes)
+    return resolve_recipe(recipe, changes, look)
 
 
 def _with_end(chosen: _Choice, minutes: float | None, finish_in: str | None) -> RecipeBase:
@@ -154,7 +164,7 @@ def _with_end(chosen: _Choice, minutes: float | None, finish_in: str | None) -> 
 def _remark(recipe: RecipeBase, chosen: _Choice) -> str:
     """Return what was chosen for the data, in a line."""
     assert isinstance(recipe, TranslationRecipe)
-    if chosen.continues:
+    if chosen.look is None:
         return f"Continuing with {chosen.run.recipe_file}: {_described(recipe)}."
     return f"Chose {_described(recipe)}; change it in {chosen.run.recipe_file} or with --set."
 

@@ -7,4 +7,5 @@
 | `spreadsheet` | CSV, as spreadsheets write it |
 | `jsonl` | one JSON object per line |
 | `detection` | the format of a file, its delimiter, and whether it begins with a header |
+| `languages` | the languages of both sides, by the names of files and columns or detected |
 """

@@ -13,14 +13,16 @@ from manyheads.errors import ManyheadsError
 def read_jsonl(lines: Iterator[str], settings: CorpusSettings, path: str) -> Iterator[tuple[int, Pair | None]]:
     """Yield the pair of every line with its number, from 1; None for a line that `keep` leaves out.
 
-    The keys default to source and target.
+    The keys default to source and target, which columns 0 and 1 stand for: in the other direction they are exchanged.
     """
-    source, target = (
-        name if isinstance(name, str) else default
-        for name, default in ((settings.source_column, "source"), (settings.target_column, "target"))
-    )
+    source, target = _key(settings.source_column, "source"), _key(settings.target_column, "target")
     for number, line in enumerate(lines, start=1):
         yield number, _read(line, source, target, settings, f"{path}:{number}")
+
+
+def _key(column: int | str, default: str) -> str:
+    """Return the key that a column stands for."""
+    return column if isinstance(column, str) else {0: "source", 1: "target"}.get(column, default)
 
 
 def _read(line: str, source: str, target: str, settings: CorpusSettings, where: str) -> Pair | None:

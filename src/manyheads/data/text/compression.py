@@ -9,6 +9,7 @@ from io import BufferedIOBase, BufferedReader
 
 from backports.zstd import ZstdError, ZstdFile
 
+SUFFIXES = (".gz", ".xz", ".zst")
 DAMAGED = (gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError, ZstdError)
 """The errors of reading a damaged or truncated file."""
 

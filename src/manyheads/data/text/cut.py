@@ -31,6 +31,7 @@ class Cut(BaseModel):
     shared: int  # pairs whose target is held out though their source is not
     by_source_alone: bool  # whether these remain in training
     remaining: int  # pairs to train on
+    both_ways: bool = False  # whether it is held out of the other direction of corpora, too; older runs have it False
     pairs: tuple[tuple[int, Pair], ...]  # with their lines, in the order of the corpus
 
     def is_of(self, corpus: Corpus, count: int) -> bool:
@@ -38,8 +39,8 @@ class Cut(BaseModel):
         return self.asked == count and self.corpus == corpus.key()
 
 
-def cut_off(corpus: Corpus, count: int) -> Cut:
-    """Choose pairs to hold out; the corpus is read twice.
+def cut_off(corpus: Corpus, count: int, *, both_ways: bool = False) -> Cut:
+    """Choose pairs to hold out; the corpus is read twice. `both_ways` is only recorded.
 
     Pairs that share their target with one of them are left out of training, so that no sentence of either side is in
     both parts. Where that would take more than a tenth of the training pairs, targets are not sentences of their own
@@ -62,6 +63,7 @@ def cut_off(corpus: Corpus, count: int) -> Cut:
         shared=shared,
         by_source_alone=by_source_alone,
         remaining=others if by_source_alone else others - shared,
+        both_ways=both_ways,
         pairs=tuple(pairs),
     )
 

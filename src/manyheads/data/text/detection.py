@@ -5,9 +5,10 @@ py3langid is a 5 MB package that depends only on numpy, and supports 139 languag
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 CHARACTERS = 2000  # of a text that are used; more do not improve the detection
@@ -70,16 +71,27 @@ class Detector:
 
     @cached_property
     def _model(self) -> Any:  # noqa: ANN401
-        """The py3langid model with all its languages."""
-        from py3langid.langid import MODEL_FILE, LanguageIdentifier
-
-        return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+        """The py3langid model, which can be restricted without changing that of another detector."""
+        return copy.copy(_loaded_model())
 
     @cached_property
     def _identifier(self) -> Any:  # noqa: ANN401
         """The py3langid model, restricted to the given languages."""
         self._model.set_languages(list(self._codes_of))
         return self._model
+
+
+def detectable_languages() -> list[str]:
+    """Return the codes of all languages that can be detected."""
+    return sorted(_loaded_model().labels)
+
+
+@cache
+def _loaded_model() -> Any:  # noqa: ANN401
+    """Return the py3langid model with all its languages; loading it takes longer than detecting a thousand texts."""
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
 def _label(code: str) -> str:

@@ -19,6 +19,15 @@ DATA_PREFIX = "data:"
 LONGEST_LINE = 1 << 22  # bytes: some novels fit into it
 BLOCK = 1 << 18  # bytes read at once
 
+# How files begin that are taken for text, what they are, and what to do.
+_NO_TEXT = (
+    (b"PK\x03\x04", "a zip archive or a spreadsheet (.xlsx, .ods)", "Unpack it, or save the sheet as CSV."),
+    (b"\x1f\x8b", "a gzip file", "Let its name end with .gz."),
+    (b"\xfd7zXZ", "an xz file", "Let its name end with .xz."),
+    (b"\x28\xb5\x2f\xfd", "a Zstandard file", "Let its name end with .zst."),
+    (b"BZh", "a bzip2 file", "Unpack it with: bunzip2"),
+)
+
 
 def data_folder() -> Path:
     """Return the folder of public corpora: `MANYHEADS_DATA`, or ./data."""
@@ -114,7 +123,10 @@ def line_too_long(where: str) -> ManyheadsError:
 
 
 def _not_utf8(error: UnicodeDecodeError, where: str) -> ManyheadsError:
-    """Return the error for a line in another encoding, with the command that converts the file."""
+    """Return the error for a line in another encoding or of another kind of file, with what to do."""
+    for beginning, kind, cure in _NO_TEXT:
+        if error.object.startswith(beginning):
+            return ManyheadsError(f"this is {kind}, not text.", where=where, cure=cure)
     encoding = "utf-16" if error.object.startswith((b"\xff\xfe", b"\xfe\xff")) else "latin1"
     return ManyheadsError(
         f"this line is not UTF-8 (byte {error.object[error.start]:#04x} at column {error.start + 1}).",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from manyheads.config.corpora import DataSettings
+from manyheads.config.corpora import CorpusSettings, DataSettings
 from manyheads.data.text.corpora import Corpus, open_corpus, tagged, together
 from manyheads.data.text.cut import Cut, cut_off
 from manyheads.data.text.fingerprints import Fingerprints
@@ -16,10 +16,13 @@ from manyheads.errors import ManyheadsError
 class HeldOut(Corpus):
     """The pairs of a corpus that are held out for validation; they are kept in memory."""
 
-    def __init__(self, whole: Corpus, count: int, before: Cut | None = None) -> None:
-        """Hold out `count` pairs, as `before` if that was a cut of the same corpus; otherwise the corpus is read."""
+    def __init__(self, whole: Corpus, count: int, before: Cut | None = None, *, both_ways: bool = False) -> None:
+        """Hold out `count` pairs, as `before` if that was a cut of the same corpus; otherwise the corpus is read.
+
+        `both_ways`: whether they are held out of the other direction of corpora, too.
+        """
         self.whole = whole
-        self.cut = before if before and before.is_of(whole, count) else cut_off(whole, count)
+        self.cut = before if before and before.is_of(whole, count) else cut_off(whole, count, both_ways=both_ways)
         self.sources = frozenset(pair.source for pair in self.pairs())
         self.targets = frozenset(() if self.cut.by_source_alone else (pair.target for pair in self.pairs()))
 
@@ -81,6 +84,43 @@ class Without(Corpus):
         return f"{self.whole.origin()} (without what is held out)"
 
 
+class WithoutOnEitherSide(Without):
+    """A corpus without the sentences that are held out of another one, on whichever side they are.
+
+    It is for the other direction of a corpus that is read in both, whose sources are the targets of what is held out.
+    """
+
+    def numbered(self) -> Iterator[tuple[int, Pair]]:
+        """Yield the pairs that have no held-out sentence, with their lines in the whole."""
+        sentences = self.held_out.sources | self.held_out.targets
+        for number, pair in self.whole.numbered():
+            if sentences.isdisjoint(pair):
+                yield number, pair
+
+    def key(self) -> str:
+        """Return the whole's key and that of what is held out."""
+        return f"{self.whole.key()} without either side of what is {self.held_out.key()}"
+
+
+class Reversed(Corpus):
+    """What is held out, in the other direction."""
+
+    def __init__(self, held_out: HeldOut) -> None:
+        self.held_out = held_out
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield the pairs with source and target exchanged."""
+        return (Pair(pair.target, pair.source) for pair in self.held_out.pairs())
+
+    def key(self) -> str:
+        """Return the key of what is held out, and that it is reversed."""
+        return f"reversed {self.held_out.key()}"
+
+    def origin(self) -> str:
+        """Return where the pairs come from."""
+        return f"{self.held_out.origin()} (reversed)"
+
+
 class Rest(Without):
     """What is left of a corpus when some of its own pairs are held out."""
 
@@ -108,20 +148,29 @@ class Corpora(NamedTuple):
     held_out: HeldOut | None = None
 
 
-def open_corpora(settings: DataSettings, before: Cut | None = None) -> Corpora:
+def open_corpora(settings: DataSettings, before: Cut | None = None, *, is_older: bool = False) -> Corpora:
     """Return the training corpora and the validation corpus.
 
     Where this is cut off the training data, the cut that was made `before` is taken as long as the corpus is the same.
+    It is in both directions if the first corpus is. A run of an older version, which heeded one direction alone, goes
+    on with the data that it had.
     """
-    train, held_out = _split(settings, before)
+    train, held_out = _split(settings, before, is_older=is_older)
     with_tags = [tagged(corpus, own.tags) for corpus, own in zip(train, settings.corpora, strict=True)]
     if held_out is not None:
-        return Corpora(with_tags, tagged(held_out, settings.corpora[0].tags), held_out)
+        parts = (held_out, Reversed(held_out)) if held_out.cut.both_ways else (held_out,)
+        directions = zip(parts, _first(settings).directions, strict=False)
+        return Corpora(with_tags, together([tagged(one, own.tags) for one, own in directions]), held_out)
     valid = [tagged(open_corpus(one, split="valid"), one.tags) for one in settings.valid_corpora]
     return Corpora(with_tags, together(valid))
 
 
-def _split(settings: DataSettings, before: Cut | None) -> tuple[list[Corpus], HeldOut | None]:
+def _first(settings: DataSettings) -> CorpusSettings:
+    """Return the corpus that is first in the recipe."""
+    return settings.train[0] if isinstance(settings.train, tuple) else settings.train
+
+
+def _split(settings: DataSettings, before: Cut | None, *, is_older: bool) -> tuple[list[Corpus], HeldOut | None]:
     """Return the training corpora, and what is cut off the first of them where there are no validation files."""
     fingerprints = Fingerprints()
     train = [open_corpus(corpus, split="train", fingerprints=fingerprints) for corpus in settings.corpora]
@@ -133,6 +182,9 @@ def _split(settings: DataSettings, before: Cut | None) -> tuple[list[Corpus], He
             where="data",
             cure="Give data.valid, or cut some pairs off the training data with data.held_out: 1000",
         )
-    first, *others = train
-    held_out = HeldOut(first, settings.held_out, before)
-    return [Rest(held_out), *(Without(other, held_out) for other in others)], held_out
+    both_ways = any(settings.are_reversed) and not is_older
+    held_out = HeldOut(train[0], settings.held_out, before, both_ways=both_ways)
+    either_side = WithoutOnEitherSide if held_out.cut.both_ways else Without
+    others = zip(train[1:], settings.are_reversed[1:], strict=True)
+    without = [(either_side if reverse else Without)(other, held_out) for other, reverse in others]
+    return [Rest(held_out), *without], held_out
