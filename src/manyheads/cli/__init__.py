@@ -20,6 +20,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 
 def main() -> None:
@@ -34,7 +37,8 @@ def main() -> None:
 
     debug = "--debug" in sys.argv  # before or after the verb
     try:
-        app(args=[argument for argument in sys.argv[1:] if argument != "--debug"], prog_name="manyheads")
+        with _written_out():
+            app(args=[argument for argument in sys.argv[1:] if argument != "--debug"], prog_name="manyheads")
     except ManyheadsError as error:
         if debug:
             raise
@@ -47,6 +51,34 @@ def main() -> None:
     except BrokenPipeError:  # the reader of the output has ended, as with `| head`
         sys.stderr.close()
         raise SystemExit(141) from None
+
+
+@contextmanager
+def _written_out() -> Iterator[None]:
+    """Write everything that the block prints; standard output that cannot be written, as on a full disk, is an error.
+
+    An error of another file has the name of that file.
+    """
+    from manyheads.errors import ManyheadsError
+
+    if sys.stdout is None:  # closed by the caller, who does not want the output
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 (open until the end of the process)
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()  # at the end of the process it would be too late for a sentence
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 (what is left would fail once more)
+        raise ManyheadsError(
+            f"this cannot be written: {error.strerror or error}.",
+            where="standard output",
+            cure="Make room, or send the output elsewhere.",
+        ) from error
 
 
 def _show_notices() -> None:
