@@ -73,7 +73,7 @@ def import_huggingface(folder: Path, out: Path, *, check: Check | None = None) -
     settings = _read_json(folder / "tokenizer_config.json", optional=True)
     tokens = _read_tokens(folder, settings)
     config = _with_unknown(config, tokens, where=str(folder / "vocab.json"))
-    arrays, config = from_marian(_read_arrays(folder), config, where=str(folder))
+    arrays, config = from_marian(read_arrays(folder), config, where=str(folder))
     tokenizers = tokens.tokenizers(config, where=str(folder))
     recipe = _recipe(folder, config, tokenizers, settings)
     facts = {
@@ -108,7 +108,7 @@ def _generation_settings(config: TranslationConfig, recipe: TranslationRecipe) -
     }
 
 
-def _read_arrays(folder: Path) -> Arrays:
+def read_arrays(folder: Path) -> Arrays:
     """Read the weights from one or more safetensors files. Pickles are never opened."""
     files = sorted(folder.glob("model*.safetensors"))
     if not files:
