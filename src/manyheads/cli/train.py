@@ -58,6 +58,13 @@ def train(
     ] = None,
     finish_in: FinishIn = None,
     device: Device = "auto",
+    accept_changed_data: Annotated[
+        bool,
+        typer.Option(
+            "--accept-changed-data",
+            help="Go on although files that the run learned from have changed; the card says so.",
+        ),
+    ] = False,
     changes: Changes = None,
 ) -> None:
     """Train a model. Started again, it goes on where it was; Ctrl-C saves."""
@@ -74,5 +81,6 @@ def train(
         max_minutes=max_minutes,
         finish_in=finish_in,
         device=device,
+        accept_changed_data=accept_changed_data,
         progress=True,
     )

@@ -26,6 +26,7 @@ from manyheads.exchange.tags import exported_readme
 from manyheads.exchange.tree import read_checked
 from manyheads.runs.atomic import fresh_folder
 from manyheads.runs.card import card_text
+from manyheads.runs.checksums import cover
 from manyheads.runs.folder import RunFolder
 from manyheads.runs.weights import Arrays, read_weights, weights_bytes
 
@@ -89,6 +90,7 @@ def import_huggingface(folder: Path, out: Path, *, check: Check | None = None) -
         run.weights_file.write_bytes(weights_bytes(arrays))
         run.card_file.write_text(card_text(recipe, facts=facts, scores={}), encoding="utf-8")
         run.checkpoints.mkdir()
+        cover(draft)
         if check is not None:
             check(draft, folder)
 

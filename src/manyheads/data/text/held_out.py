@@ -108,22 +108,27 @@ class Corpora(NamedTuple):
     held_out: HeldOut | None = None
 
 
-def open_corpora(settings: DataSettings, before: Cut | None = None) -> Corpora:
+def open_corpora(
+    settings: DataSettings, before: Cut | None = None, fingerprints: Fingerprints | None = None
+) -> Corpora:
     """Return the training corpora and the validation corpus.
 
     Where this is cut off the training data, the cut that was made `before` is taken as long as the corpus is the same.
+    `fingerprints` has those of files that were read before.
     """
-    train, held_out = _split(settings, before)
+    known = fingerprints or Fingerprints()
+    train, held_out = _split(settings, before, known)
     with_tags = [tagged(corpus, own.tags) for corpus, own in zip(train, settings.corpora, strict=True)]
     if held_out is not None:
         return Corpora(with_tags, tagged(held_out, settings.corpora[0].tags), held_out)
-    valid = [tagged(open_corpus(one, split="valid"), one.tags) for one in settings.valid_corpora]
+    valid = [tagged(open_corpus(one, split="valid", fingerprints=known), one.tags) for one in settings.valid_corpora]
     return Corpora(with_tags, together(valid))
 
 
-def _split(settings: DataSettings, before: Cut | None) -> tuple[list[Corpus], HeldOut | None]:
+def _split(
+    settings: DataSettings, before: Cut | None, fingerprints: Fingerprints
+) -> tuple[list[Corpus], HeldOut | None]:
     """Return the training corpora, and what is cut off the first of them where there are no validation files."""
-    fingerprints = Fingerprints()
     train = [open_corpus(corpus, split="train", fingerprints=fingerprints) for corpus in settings.corpora]
     if settings.valid is not None:
         return train, None
