@@ -50,6 +50,7 @@ def test_what_was_learned_is_saved_beside_it(
             shutil.rmtree(tmp_path / "elsewhere")
         if act == "replaced":
             run.mkdir()
+            (run / "other").write_text("not a part of the run")
 
     at_step(step, happen)
     words = ("run: this folder was renamed or deleted", "run.rescued-1", "--out")

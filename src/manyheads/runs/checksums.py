@@ -10,16 +10,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from manyheads.errors import ManyheadsError
+from manyheads.processor import usable_cores
 from manyheads.runs.atomic import write_file
 
 FILE = "checksums.json"
 VERSION = 1
+PART = 1 << 22  # bytes
+THREADS = 4
 WEIGHTS, CONFIG, HELD_OUT, INPUTS, TOKENIZER = (
     "model.safetensors",
     "config.json",
@@ -33,18 +37,18 @@ Sums = dict[str, list[str]]
 
 
 def checksum(content: bytes) -> str:
-    """Return the checksum of a content.
+    """Return the checksum of a content: the hash of the hashes of its parts, which are computed side by side.
 
     BLAKE2b takes about half the time of SHA-256 where a processor has no instructions for the latter.
     """
-    return hashlib.blake2b(content, digest_size=32).hexdigest()
+    view = memoryview(content)
+    return _combined([view[begin : begin + PART] for begin in range(0, len(view), PART)])
 
 
 def checksum_of(path: Path) -> str | None:
     """Return the checksum of a file; None if it cannot be read."""
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=32)).hexdigest()
+        return checksum(path.read_bytes())
     except OSError:
         return None
 
@@ -106,6 +110,21 @@ def forget(folder: Path, *names: str) -> None:
     kept = {name: one for name, one in (sums or {}).items() if name.split("/")[0] not in names}
     if sums is not None and kept != sums:
         write_checksums(folder, kept)
+
+
+def _combined(parts: Sequence[memoryview]) -> str:
+    """Return the hash of the hashes of parts; hashing lets other threads run."""
+    if len(parts) < 2:
+        hashes = [_hash(part) for part in parts]
+    else:
+        with ThreadPoolExecutor(max_workers=min(len(parts), usable_cores(), THREADS)) as threads:
+            hashes = list(threads.map(_hash, parts))
+    return _hash(b"".join(hashes)).hex()
+
+
+def _hash(content: bytes | memoryview) -> bytes:
+    """Return the hash of a part."""
+    return hashlib.blake2b(content, digest_size=32).digest()
 
 
 def _digest(sums: Sums) -> str:

@@ -230,7 +230,7 @@ class RunFolder:
         """
         self._check_place()
         before = load_recipe(self.recipe_file) if self.recipe_file.exists() else None
-        self._check_recipe(recipe)
+        self.check_recipe(recipe)
         changed = sorted({*_changed_keys(before, recipe), *_changed_keys(self.begun_with(), recipe)})
         with explained(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
@@ -312,7 +312,7 @@ class RunFolder:
         with covered(self.path, {file.name: raw}):
             write_file(file, raw)
 
-    def _check_recipe(self, recipe: RecipeBase) -> None:
+    def check_recipe(self, recipe: RecipeBase) -> None:
         """Refuse to continue a run with a recipe that would have made another one."""
         other = [key for key in _changed_keys(self.begun_with(), recipe) if key.split(".")[0] not in CHANGEABLE]
         if other and self.has_learned:

@@ -276,11 +276,15 @@ class Task(ABC, Generic[RecipeT, BatchT]):
         """The command that uses the model."""
         return shlex.join(["manyheads", self.config.verb, "--model", str(self.run.path)])
 
-    def start_run(self, machine: Machine, tell: Tell, fingerprints: Fingerprints) -> None:
-        """Write the recipe into the run folder, or compare recipe and data with those there."""
+    def check_inputs(self, machine: Machine, tell: Tell, fingerprints: Fingerprints) -> None:
+        """Compare the files that the run reads with what they were when it was last started, before they are used."""
+        if machine.is_first:
+            self._changed = self._changed_inputs(machine, tell, fingerprints)
+
+    def start_run(self, machine: Machine, tell: Tell) -> None:
+        """Write the recipe into the run folder, or compare it with the one there."""
         if not machine.is_first:
             return
-        self._changed = self._changed_inputs(machine, tell, fingerprints)
         changed = self.run.begin(self.recipe)
         if changed:
             tell(f"Changed since this run was last started: {', '.join(changed)}.")
@@ -305,6 +309,8 @@ class Task(ABC, Generic[RecipeT, BatchT]):
         before = self.run.inputs()
         if before is None:
             return []
+        if self.run.has_learned:
+            self.run.check_recipe(self.recipe)  # first, since another recipe may name other files
         changed = differences(before.files, records(self.inputs(self.recipe), fingerprints, before))
         if not changed:
             return []

@@ -116,7 +116,8 @@ class LanguageModelTask(Task[LanguageModelRecipe, StreamBatch]):
         """Train the tokenizer and tokenise the text, or find what was made before."""
         task = cls(recipe, run)
         files, fingerprints = text_files(recipe.data.train, role="text"), Fingerprints()
-        task.start_run(machine, tell, fingerprints)
+        task.check_inputs(machine, tell, fingerprints)
+        task.start_run(machine, tell)
         task.tokenizer = _tokenizer(recipe, run, files, fingerprints, write=machine.is_first)
         task.config = LanguageModelConfig(model=recipe.model, vocabulary=len(task.tokenizer))
         if machine.is_first:

@@ -111,11 +111,12 @@ class ReadingTask(Task[R, ExampleBatch]):
         """Read the examples and make the tokenizer, or find the one that was made before."""
         task = cls(recipe, run)
         fingerprints = Fingerprints()
+        task.check_inputs(machine, tell, fingerprints)
         train = read_examples(recipe.data.train, recipe.task, split="train", fingerprints=fingerprints)
         valid = read_examples(recipe.data.valid, recipe.task, split="valid", fingerprints=fingerprints)
         base = None if recipe.start_from is None else RunFolder.open(recipe.start_from)
         shape = _shape(recipe, base)
-        task.start_run(machine, tell, fingerprints)
+        task.start_run(machine, tell)
         task.tokenizer = _tokenizer(recipe, run, base, train, write=machine.is_first)
         task.config = cls._config(recipe, shape, task.tokenizer, base, cls.labels_of(train))
         if machine.is_first:

@@ -234,8 +234,9 @@ class TranslationTask(Task[TranslationRecipe, PairBatch]):
         """Read the corpora, train the tokenizers and build the stores, or find those that were made before."""
         task = cls(recipe, run)
         fingerprints = Fingerprints()
+        task.check_inputs(machine, tell, fingerprints)
         corpora = open_corpora(recipe.data, run.held_out(), fingerprints)
-        task.start_run(machine, tell, fingerprints)
+        task.start_run(machine, tell)
         task.corpus = together(corpora.train)
         task.tokenizers = _tokenizers(recipe, run, corpora.train, tell)
         task.config = _config(recipe, task.tokenizers)
