@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from manyheads.errors import ManyheadsError, Notice
-from manyheads.runs.checksums import read_checksums
+from manyheads.runs.checksums import read_checksums, write_checksums
 from manyheads.runs.folder import RunFolder
 
 Command = Callable[..., Any]
@@ -118,6 +118,15 @@ def test_training_goes_on_and_ends_the_same(sprinted: Path, run: RunFolder, comm
         assert "damaged" in said
     assert run.weights_file.read_bytes() == (sprinted / "run" / "model.safetensors").read_bytes()
     assert command(*words).succeeds("nothing to do").count("damaged") == 0
+
+
+def test_checksums_of_another_run_are_named_and_made_again(sprinted: Path, run: RunFolder, command: Command):
+    sums = read_checksums(run.path)
+    assert sums is not None
+    write_checksums(run.path, {**sums, "model.safetensors": ["0" * 64], "inputs.json": ["1" * 64]})
+    words = ("train", sprinted / "recipe.yaml", "--out", run.path)
+    assert "not from their copies" in " ".join(command(*words).succeeds("nothing to do").split())
+    assert read_checksums(run.path) == sums
 
 
 # --- Reports ---------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from manyheads.errors import ManyheadsError
@@ -83,13 +84,24 @@ def _damaged(folder: Path, names: tuple[str, ...], *, tell: Tell) -> list[str]:
             sums = read_checksums(folder)
         except ManyheadsError as error:
             tell(f"{error} Its files are taken as they are, and training makes new ones.")
-            (folder / FILE).unlink(missing_ok=True)
+            with suppress(OSError):  # a folder may be read by users who may not write into it
+                (folder / FILE).unlink(missing_ok=True)
             return []
         wanted = {name: one for name, one in (sums or {}).items() if name.split("/")[0] in names}
         damaged = [name for name, some in wanted.items() if checksum_of(folder / name) not in some]
         if not damaged or read_checksums(folder) == sums:
-            return damaged
+            break
+    if any(checksum_of(folder / name) == checksum_of(_copy(folder, name)) is not None for name in damaged):
+        tell(f"{folder / FILE} is damaged: files differ from it, but not from their copies. New checksums are made.")
+        with suppress(OSError):
+            (folder / FILE).unlink(missing_ok=True)
+        return []
     return damaged
+
+
+def _copy(folder: Path, name: str) -> Path:
+    """Return the place of a small file's copy."""
+    return folder / "checkpoints" / COMMON / name
 
 
 def _copies(place: Path) -> dict[str, str | None]:
@@ -103,7 +115,7 @@ def _from_copy(folder: Path, name: str, tell: Tell) -> bool:
 
     wanted = (read_checksums(folder) or {})[name]
     checkpoints = folder / "checkpoints"
-    places = [checkpoints / COMMON / name]
+    places = [_copy(folder, name)]
     if name == WEIGHTS:
         places = [place / file for place in reversed(checkpoint_folders(checkpoints)) for file in (AVERAGE, MODEL)]
     for place in places:
