@@ -30,7 +30,7 @@ from manyheads.metrics.scores import OverlapOptions, Score, measure
 from manyheads.metrics.segmentation import segmentation
 from manyheads.runs.atomic import new_folder
 from manyheads.runs.folder import RunFolder
-from manyheads.runs.shipped import ABOUT, FOLDER, Shipped
+from manyheads.runs.shipped import FOLDER, Shipped, write_about
 from manyheads.runs.weights import in_eight_bits, read_weights, weights_bytes
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -199,7 +199,7 @@ def main() -> None:
             domains=domains,
             replaces=about.get("replaces", []),
         )
-        (draft / ABOUT).write_text(json.dumps(asdict(shipped), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        write_about(draft, json.dumps(asdict(shipped), ensure_ascii=False, indent=2) + "\n")
 
 
 if __name__ == "__main__":

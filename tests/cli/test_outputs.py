@@ -2,6 +2,8 @@
 
 import io
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -121,3 +123,33 @@ def test_what_cannot_be_written_is_told_before_the_work(tmp_path: Path):
     for place, reason in ((tmp_path, "a folder"), (tmp_path / "pipe", "a pipe"), (tmp_path / "no" / "x", "no such")):
         with pytest.raises(ManyheadsError, match=reason):
             output_file(place, overwrite=True)
+
+
+# --- Standard output -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
+@pytest.mark.parametrize("words", [["data", "list"], ["data", "list", "--json"], ["--version"]])
+def test_a_full_device_is_an_error_in_a_sentence(words: list[str]):
+    command = [sys.executable, "-m", "manyheads", *words]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: standard output: this cannot be written: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_closed_pipe_ends_the_command_without_a_word():
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "manyheads", "data", "list"]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True)
+    os.close(writing)
+    assert done.returncode != 0
+    assert done.stderr == ""
+
+
+def test_a_closed_output_is_what_the_user_wants():
+    words = f"exec {sys.executable} -m manyheads data list >&-"
+    done = subprocess.run(["sh", "-c", words], stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,8 @@ from manyheads.runs.weights import read_weights, weights_bytes
 from run_folders import change_json, make_run, pairs
 
 transformers = pytest.importorskip("transformers")
+
+BIN = "pytorch_model.bin"
 
 UNIGRAM = {"kind": "unigram"}
 SEPARATE = {"shared": False, "target": {"kind": "unigram", "vocabulary": 60}}
@@ -335,6 +338,19 @@ def test_a_pickle_is_never_read(tmp_path: Path):
     folder = opus_folder(tmp_path / "opus")
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
     refuses(folder, tmp_path, "no model.safetensors", "pickles", "save_pretrained")
+
+
+def test_the_comparison_reads_no_pickle_either(tmp_path: Path, opened: Counter[Path]):
+    folder = opus_folder(tmp_path / "opus")
+    (folder / "model.safetensors").rename(folder / "model-1.safetensors")  # a name that transformers does not look for
+    torch.save(transformers.MarianMTModel.from_pretrained(opus_folder(tmp_path / "other")).state_dict(), folder / BIN)
+    opened.clear()
+    import_huggingface(folder, tmp_path / "run", check=lambda run, source: compare(run, source) and None)
+    assert not opened[folder / BIN]
+    hostile = {"metadata": {}, "weight_map": {"model.shared.weight": BIN}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(hostile))
+    assert compare(tmp_path / "run", folder) < 1e-4
+    assert not opened[folder / BIN]
 
 
 @pytest.mark.parametrize("name", ["config.json", "vocab.json", "source.spm", "target.spm"])

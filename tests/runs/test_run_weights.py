@@ -1,17 +1,18 @@
 """Weights survive their file bit by bit; one that is damaged or does not fit says so."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from manyheads.errors import ManyheadsError
-from manyheads.runs.weights import check_names, read_weights, shapes, weights_bytes
+from manyheads.runs.weights import Arrays, check_names, read_float32, read_weights, shapes, weights_bytes
 
 RANDOM = np.random.default_rng(1)
 ARRAYS = {
     "b": RANDOM.normal(size=(3, 4)).astype(np.float32),
-    "a": np.array([np.nan, np.inf, -0.0, 1e-45], dtype=np.float32),
+    "a": np.array([3.4e38, -0.0, 1e-45], dtype=np.float32),
     "empty": np.zeros((0, 2), dtype=np.float32),
     "scalar": np.array(3, dtype=np.float32),
 }
@@ -24,6 +25,15 @@ def test_arrays_survive_bit_by_bit(tmp_path: Path):
     for name, array in ARRAYS.items():
         assert found[name].tobytes() == array.tobytes()
         assert found[name].shape == array.shape
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("read", [read_weights, read_float32])
+def test_numbers_that_are_none_are_refused(tmp_path: Path, number: float, read: Callable[[Path], Arrays]):
+    arrays = {"fine": ARRAYS["b"], "wrong": np.array([1.0, number], dtype=np.float16)}
+    (tmp_path / "file").write_bytes(weights_bytes(arrays))
+    with pytest.raises(ManyheadsError, match=r"file: the weights are damaged: wrong has a number that is infinite"):
+        read(tmp_path / "file")
 
 
 def test_the_same_arrays_give_the_same_bytes():

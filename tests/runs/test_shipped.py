@@ -34,7 +34,7 @@ def sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     run.weights_file.write_bytes(weights_bytes(in_eight_bits(read_weights(run.weights_file))))
     files = [file for file in run.path.rglob("*") if file.is_file()]
     sums = {str(file.relative_to(run.path)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
-    (run.path / shipped.ABOUT).write_text(json.dumps({**ABOUT, "sha256": sums}), encoding="utf-8")
+    shipped.write_about(run.path, json.dumps({**ABOUT, "sha256": sums}))
     monkeypatch.setattr(shipped, "FOLDER", tmp_path)
     return run.path
 
@@ -53,7 +53,7 @@ def test_a_model_is_found_by_name_and_by_none(sample: Path, tmp_path: Path, monk
 
 def test_the_name_of_a_model_that_was_replaced_stands_for_the_new_one(sample: Path):
     about = sample / shipped.ABOUT
-    about.write_text(json.dumps({**json.loads(about.read_text()), "replaces": ["former"]}), encoding="utf-8")
+    shipped.write_about(sample, json.dumps({**json.loads(about.read_text()), "replaces": ["former"]}))
     with pytest.warns(Notice, match="the model 'former' was replaced by 'sample', which is used"):
         assert RunFolder.open("former").path == sample
 
@@ -81,6 +81,20 @@ def test_a_file_that_changed_is_refused(sample: Path):
     (sample / "model.safetensors").unlink()
     with pytest.raises(ManyheadsError, match="not as it was shipped"):
         RunFolder.open("sample")
+
+
+@pytest.mark.parametrize("name", [shipped.ABOUT, shipped.SEAL])
+@pytest.mark.parametrize("damage", ["changed", "missing"])
+def test_what_is_said_about_it_is_covered_too(sample: Path, command, name: str, damage: str):
+    file = sample / name
+    if damage == "changed":
+        file.write_bytes(file.read_bytes().replace(b"a", b"b", 1))
+    elif name == shipped.ABOUT:
+        return  # without it, there is no model
+    else:
+        file.unlink()
+    command("models").refuses("about.json", "not as it was shipped", "Install the package once more")
+    command("translate", "--to", "de", "3 May 2021").refuses("not as it was shipped")
 
 
 def test_without_any_model_the_command_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command):

@@ -23,7 +23,9 @@ from manyheads.training.state.checkpoint import (
 
 def saved(folder: Path, step: int) -> Path:
     """Save a checkpoint whose arrays show its step."""
-    progress = Progress(step=step, best_step=5, best_score=1.5, without_improvement=2, versions={"torch": "2"})
+    progress = Progress(
+        step=step, best_step=min(5, step), best_score=1.5, without_improvement=2, versions={"torch": "2"}
+    )
     model = {"weight": np.full((2, 3), step, dtype=np.float32)}
     return save_checkpoint(folder, progress, Snapshot(model, {"exp_avg.weight": model["weight"] / 2}))
 
@@ -145,3 +147,66 @@ def test_a_checkpoint_has_no_pickle(tmp_path: Path):
     for name in (MODEL, OPTIMISER):
         header = int.from_bytes((place / name).read_bytes()[:8], "little")
         assert json.loads((place / name).read_bytes()[8 : 8 + header])
+
+
+# --- The state -------------------------------------------------------------------------------------------------------
+
+
+def change_state(place: Path, *, whole: bool = False, **changes: object) -> None:
+    """Change values of a state; `whole` leaves it without the checksum of its own, as earlier versions wrote it."""
+    state = {**json.loads((place / STATE).read_text()), **changes}
+    if whole:
+        del state["checksum"]
+    (place / STATE).write_text(json.dumps(state))
+
+
+def test_a_state_is_covered_by_a_checksum_of_its_own(tmp_path: Path):
+    place = saved(tmp_path, 3)
+    change_state(place)
+    assert load_checkpoint(place).progress.step == 3, "the order and the spaces of JSON do not matter"
+    change_state(place, batches=1)
+    with pytest.raises(ManyheadsError, match=r"state\.json: this checkpoint's state is damaged"):
+        load_checkpoint(place)
+
+
+def test_a_state_of_an_earlier_version_is_taken(tmp_path: Path):
+    place = saved(tmp_path, 7)
+    change_state(place, whole=True)
+    assert load_checkpoint(place).progress.step == 7
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"step": -1},
+        {"step": 3.0},
+        {"step": "3"},
+        {"step": 10**400},
+        {"step": 4},
+        {"batches": -1},
+        {"batches": True},
+        {"best_step": 99},
+        {"best_score": float("inf")},
+        {"best_score": float("nan")},
+        {"best_score": "1.5"},
+        {"without_improvement": None},
+        {"scores": {"three": 1.0}},
+        {"scores": {"3": float("nan")}},
+        {"scores": []},
+        {"versions": {"torch": 2}},
+        {"sha256": {"model.safetensors": "12"}},
+        {"sha256": None},
+        {"unknown": 1},
+    ],
+)
+def test_a_state_that_cannot_be_is_refused(tmp_path: Path, changes: dict[str, object]):
+    place = saved(tmp_path, 3)
+    change_state(place, whole=True, **{"best_step": 3, **changes})
+    with pytest.raises(ManyheadsError, match=r"state\.json: this"):
+        load_checkpoint(place)
+
+
+def test_a_score_that_is_not_a_number_keeps_no_checkpoint_from_being_read(tmp_path: Path):
+    progress = Progress(step=3, best_step=3, best_score=float("nan"), scores={"2": 1.0, "3": float("inf")})
+    place = save_checkpoint(tmp_path, progress, Snapshot({}, {}))
+    assert load_checkpoint(place).progress == Progress(step=3, scores={"2": 1.0})

@@ -20,6 +20,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -35,8 +37,8 @@ def main() -> None:
     debug = "--debug" in sys.argv  # before or after the verb
     try:
         _check_streams()
-        app(args=[argument for argument in sys.argv[1:] if argument != "--debug"], prog_name="manyheads")
-        sys.stdout.flush()  # at the end of the process it would be too late for a sentence
+        with _written_out():
+            app(args=[argument for argument in sys.argv[1:] if argument != "--debug"], prog_name="manyheads")
     except BrokenPipeError:  # the reader of the output has ended, as with `| head`
         _without_output()
         raise SystemExit(141) from None
@@ -73,6 +75,34 @@ def _without_output() -> None:
         sys.stdout.flush()
     except (OSError, AttributeError, ValueError):
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+
+
+@contextmanager
+def _written_out() -> Iterator[None]:
+    """Write everything that the block prints; standard output that cannot be written, as on a full disk, is an error.
+
+    An error of another file has the name of that file.
+    """
+    from manyheads.errors import ManyheadsError
+
+    if sys.stdout is None:  # closed by the caller, who does not want the output
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 (open until the end of the process)
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()  # at the end of the process it would be too late for a sentence
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 (what is left would fail once more)
+        raise ManyheadsError(
+            f"this cannot be written: {error.strerror or error}.",
+            where="standard output",
+            cure="Make room, or send the output elsewhere.",
+        ) from error
 
 
 def _show_notices() -> None:

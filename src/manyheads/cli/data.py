@@ -1,4 +1,7 @@
-"""`manyheads data`: public corpora by name (`list`, `get`), faults in your own (`check`), held-out parts (`cut`)."""
+"""`manyheads data`: public corpora by name (`list`, `get`), faults in your own (`check`), held-out parts (`cut`).
+
+`cache` shows and clears the token ids that trainings keep.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from manyheads.cli import completion
+from manyheads.cli.cache import cache
 from manyheads.cli.lexicon import lexicon
 from manyheads.cli.options import AsJson, PairsFormat, SourceColumn, TargetColumn
 
@@ -26,6 +30,7 @@ app = typer.Typer(
 )
 
 app.command("lexicon")(lexicon)
+app.command("cache")(cache)
 
 WIDE = 200  # columns
 

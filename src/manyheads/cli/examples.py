@@ -84,6 +84,10 @@ EXAMPLES: dict[str, str] = {
         manyheads data list
         manyheads data list --json
     """,
+    "data cache": """
+        manyheads data cache
+        manyheads data cache --clear
+    """,
     "data get": """
         manyheads data get multi30k-tok
         manyheads data get multi30k-tok --from ~/downloads --to data

@@ -99,6 +99,13 @@ def train(
     device: Device = "auto",
     serve: Serve = False,
     port: Port = None,
+    accept_changed_data: Annotated[
+        bool,
+        typer.Option(
+            "--accept-changed-data",
+            help="Go on although files that the run learned from have changed; the card says so.",
+        ),
+    ] = False,
     changes: Changes = None,
 ) -> None:
     """Train a model. Started again, it goes on where it was; Ctrl-C saves."""
@@ -126,6 +133,7 @@ def train(
         max_minutes=max_minutes,
         finish_in=finish_in,
         device=device,
+        accept_changed_data=accept_changed_data,
         progress=reporter,
     )
     if server is not None and reporter.outcome in ENDED:

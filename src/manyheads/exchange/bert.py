@@ -24,6 +24,7 @@ from manyheads.data.tokens.wordpiece import FILE, FIRST, MASK, PAD, SEPARATOR, U
 from manyheads.errors import ManyheadsError
 from manyheads.runs.atomic import new_folder
 from manyheads.runs.card import text_of
+from manyheads.runs.checksums import cover
 from manyheads.runs.folder import RunFolder
 from manyheads.runs.weights import Arrays, check_names, read_float32, shapes, weights_bytes
 
@@ -106,6 +107,7 @@ def import_bert(folder: Path, out: Path) -> ImportedBert:
         run.tokenizer_folder.mkdir()
         (run.tokenizer_folder / FILE).write_text(bert.tokenizer.text(), encoding="utf-8")
         run.card_file.write_text(_card(bert, folder), encoding="utf-8")
+        cover(draft)
     return bert
 
 

@@ -28,6 +28,7 @@ from manyheads.exchange.tags import exported_readme
 from manyheads.exchange.tree import read_checked
 from manyheads.runs.atomic import fresh_folder
 from manyheads.runs.card import card_text
+from manyheads.runs.checksums import cover
 from manyheads.runs.folder import RunFolder
 from manyheads.runs.weights import Arrays, read_weights, weights_bytes
 
@@ -75,7 +76,7 @@ def import_huggingface(folder: Path, out: Path, *, check: Check | None = None) -
     settings = _read_json(folder / "tokenizer_config.json", optional=True)
     tokens = _read_tokens(folder, settings)
     config = _with_unknown(config, tokens, where=str(folder / "vocab.json"))
-    arrays, config = from_marian(_read_arrays(folder), config, where=str(folder))
+    arrays, config = from_marian(read_arrays(folder), config, where=str(folder))
     tokenizers = tokens.tokenizers(config, where=str(folder))
     recipe = _recipe(folder, config, tokenizers, settings)
     facts = {
@@ -91,6 +92,7 @@ def import_huggingface(folder: Path, out: Path, *, check: Check | None = None) -
         run.weights_file.write_bytes(weights_bytes(arrays))
         run.card_file.write_text(card_text(recipe, facts=facts, scores={}), encoding="utf-8")
         run.checkpoints.mkdir()
+        cover(draft)
         if check is not None:
             check(draft, folder)
 
@@ -110,7 +112,7 @@ def _generation_settings(config: TranslationConfig, recipe: TranslationRecipe) -
     }
 
 
-def _read_arrays(folder: Path) -> Arrays:
+def read_arrays(folder: Path) -> Arrays:
     """Read the weights from one or more safetensors files. Pickles are never opened."""
     files = sorted(folder.glob("model*.safetensors"))
     if not files:

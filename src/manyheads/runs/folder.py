@@ -5,8 +5,11 @@ config.json         what is needed to rebuild the model
 model.safetensors   the weights: the best so far
 tokenizer/          SentencePiece models
 held_out.json       the pairs cut off the training data for validation, if the recipe says so (`data.held_out`)
+inputs.json         fingerprints of the files that the run reads, to see whether they change
+checksums.json      checksums of the run's own files, to see whether one is damaged
 shortlist.safetensors   likely translations of each token, if `manyheads shortlist` made them
 checkpoints/step-…/ everything needed to go on
+checkpoints/common/ copies of the small files, to repair them from
 begun.yaml          the recipe that training was last started with; its user may edit recipe.yaml
 metrics.jsonl       loss, rate, speed and scores over time
 events/             the same for TensorBoard
@@ -18,7 +21,8 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -35,22 +39,25 @@ from manyheads.config.tasks import config_class
 from manyheads.config.tasks.translation import TranslationConfig
 from manyheads.data.text.cut import Cut
 from manyheads.data.tokens.tokenizers import Tokenizers
-from manyheads.errors import ManyheadsError
+from manyheads.errors import ManyheadsError, Notice
 from manyheads.runs.atomic import explained, leftovers, new_folder, remove_folder, remove_leftovers, write_file
+from manyheads.runs.checksums import HELD_OUT, TOKENIZER, cover, covered, forget
+from manyheads.runs.repair import check_to_use
 from manyheads.runs.shipped import find_run
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # reading corpora, which the fingerprints belong to, takes time to import
     from manyheads.config.tasks import ModelConfig, Recipe
+    from manyheads.runs.inputs import Inputs
 
 # What may differ between a run and the recipe it is continued with: it changes what comes, not what was learned.
 CHANGEABLE = ("name", "training", "validation", "decoding")
 
 # What is written by way of drafts, as regular expressions: in the run folder and in its checkpoints.
 _WRITTEN = (
-    r"(?:recipe|begun)\.yaml|(?:config|held_out)\.json|(?:model|shortlist)\.safetensors|tokenizer"
+    r"(?:recipe|begun)\.yaml|(?:config|held_out|inputs|checksums)\.json|(?:model|shortlist)\.safetensors|tokenizer"
     r"|metrics\.jsonl|card\.md"
 )
-_CHECKPOINT = r"step-[0-9]+"
+_CHECKPOINT = r"step-[0-9]+|common"
 
 R = TypeVar("R", bound=RecipeBase)
 C = TypeVar("C", bound=ConfigBase)
@@ -89,6 +96,11 @@ class RunFolder:
     def held_out_file(self) -> Path:
         """The pairs cut off the training data for validation."""
         return self.path / "held_out.json"
+
+    @property
+    def inputs_file(self) -> Path:
+        """Fingerprints of the files that the run reads."""
+        return self.path / "inputs.json"
 
     @property
     def shortlist_file(self) -> Path:
@@ -134,6 +146,7 @@ class RunFolder:
                 where=where,
                 cure="'manyheads train' makes one; 'manyheads models' shows those that come with the package.",
             )
+        check_to_use(run.path, tell=lambda sentence: warnings.warn(sentence, Notice, stacklevel=4))
         if not run.config_file.exists():
             raise ManyheadsError("this folder is not a run: it has no config.json.", where=where)
         if not run.weights_file.exists():
@@ -202,6 +215,20 @@ class RunFolder:
         """Whether training was begun by a version that kept no cut of the training data."""
         return any(self.checkpoints.glob("step-*")) and not self.held_out_file.exists()
 
+    def inputs(self) -> Inputs | None:
+        """Return the files that the run read when it was last started; None if that is not known.
+
+        Runs of version 0.1.0 have no such record.
+        """
+        from manyheads.runs.inputs import Inputs
+
+        if not self.inputs_file.exists():
+            return None
+        try:
+            return Inputs.model_validate_json(self.inputs_file.read_bytes())
+        except (OSError, ValidationError):
+            raise ManyheadsError("the record of what this run reads is damaged.", where=str(self.inputs_file)) from None
+
     def begin(self, recipe: RecipeBase) -> list[str]:
         """Make the folder and write the recipe, or check that the run there is one of this recipe.
 
@@ -210,7 +237,7 @@ class RunFolder:
         """
         self._check_place()
         before = load_recipe(self.recipe_file) if self.recipe_file.exists() else None
-        self._check_recipe(recipe)
+        self.check_recipe(recipe)
         changed = sorted({*_changed_keys(before, recipe), *_changed_keys(self.begun_with(), recipe)})
         with explained(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
@@ -220,6 +247,7 @@ class RunFolder:
             write_file(self.begun_file, recipe_text(recipe))
             self.checkpoints.mkdir(exist_ok=True)
             remove_leftovers(self.checkpoints, _CHECKPOINT)
+            cover(self.path)
         return changed
 
     def replace_recipe(self, recipe: RecipeBase, config: ConfigBase) -> None:
@@ -252,42 +280,75 @@ class RunFolder:
                 "this folder is not empty and not a run.", where=str(self.path), cure="Choose another with --out."
             )
 
+    @property
+    def has_learned(self) -> bool:
+        """Whether there is a checkpoint."""
+        return any(self.checkpoints.glob("step-*"))
+
     def write_tokenizers(self, tokenizers: Tokenizers) -> None:
         """Write the tokenizers' files, all or none."""
-        with new_folder(self.tokenizer_folder) as draft:
-            for name, model in tokenizers.files().items():
-                (draft / name).write_bytes(model)
+        self.write_tokenizer_files(tokenizers.files())
+
+    def write_tokenizer_files(self, files: Mapping[str, bytes]) -> None:
+        """Write the files of a tokenizer by name, all or none."""
+        with (
+            covered(self.path, {f"{TOKENIZER}/{name}": content for name, content in files.items()}),
+            new_folder(self.tokenizer_folder) as draft,
+        ):
+            for name, content in files.items():
+                (draft / name).write_bytes(content)
 
     def write_held_out(self, cut: Cut) -> None:
         """Write which pairs are cut off the training data for validation."""
-        write_file(self.held_out_file, cut.model_dump_json(indent=1) + "\n")
+        self._write(self.held_out_file, cut.model_dump_json(indent=1) + "\n")
+
+    def write_inputs(self, inputs: Inputs) -> None:
+        """Write the fingerprints of the files that the run reads."""
+        self._write(self.inputs_file, inputs.model_dump_json(indent=1) + "\n")
 
     def write_config(self, config: ConfigBase) -> None:
         """Write what the model is built from."""
-        write_file(self.config_file, config.model_dump_json(indent=2) + "\n")
+        self._write(self.config_file, config.model_dump_json(indent=2) + "\n")
 
-    def _check_recipe(self, recipe: RecipeBase) -> None:
+    def write_weights(self, content: bytes) -> None:
+        """Write the weights that translate."""
+        self._write(self.weights_file, content)
+
+    def make_data_again(self) -> None:
+        """Remove what was made of data that changed before anything was learned from it."""
+        forget(self.path, TOKENIZER, HELD_OUT)
+        remove_folder(self.tokenizer_folder)
+        self.held_out_file.unlink(missing_ok=True)
+
+    def _write(self, file: Path, content: str | bytes) -> None:
+        """Replace a file whose checksum is kept."""
+        raw = content.encode("utf-8") if isinstance(content, str) else content
+        with covered(self.path, {file.name: raw}):
+            write_file(file, raw)
+
+    def check_recipe(self, recipe: RecipeBase) -> None:
         """Refuse to continue a run with a recipe that would have made another one."""
         other = [key for key in _changed_keys(self.begun_with(), recipe) if key.split(".")[0] not in CHANGEABLE]
-        if other and any(self.checkpoints.glob("step-*")):
+        if other and self.has_learned:
             raise ManyheadsError(
                 f"the run in this folder has another recipe; it differs in: {', '.join(other)}.",
                 where=str(self.path),
                 cure="Choose another folder with --out, or undo these changes.",
             )
         if other:  # nothing was learned yet, so a mistake in the recipe may simply be mended
-            remove_folder(self.tokenizer_folder)
-            self.held_out_file.unlink(missing_ok=True)
+            self.make_data_again()
 
     def metrics(self) -> Iterator[dict[str, Any]]:
-        """Yield the lines of metrics.jsonl; a line that was cut off by a crash is passed over."""
-        if not self.metrics_file.exists():
+        """Yield the lines of metrics.jsonl; a line that is damaged, or was cut off by a crash, is passed over."""
+        if not self.metrics_file.is_file():
             return
-        for line in self.metrics_file.read_text(encoding="utf-8").splitlines():
+        for line in self.metrics_file.read_text(encoding="utf-8", errors="replace").splitlines():
             try:
-                yield json.loads(line)
-            except json.JSONDecodeError:
+                entry = json.loads(line)
+            except (ValueError, RecursionError):
                 continue
+            if isinstance(entry, dict) and isinstance(entry.get("step"), int):
+                yield entry
 
 
 def _with_possible_ids(config: ModelConfig, *, where: str) -> ModelConfig:

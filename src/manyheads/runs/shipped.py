@@ -1,6 +1,7 @@
 """Models that come with the package: found by name, and checked against their checksums before they are used.
 
-Each is a run folder below `manyheads/shipped`, with one more file, `about.json`, that says what it is.
+Each is a run folder below `manyheads/shipped`, with one more file, `about.json`, that says what it is and has the
+checksums of the others. Its own checksum is in `about.json.sha256`, which `sha256sum -c` can read too.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from manyheads.errors import ManyheadsError, Notice
 
 FOLDER = Path(__file__).resolve().parent.parent / "shipped"
 ABOUT = "about.json"
+SEAL = "about.json.sha256"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,16 +61,21 @@ class Shipped:
             except OSError:
                 found = "nothing"
             if found != wanted:
-                raise ManyheadsError(
-                    "this file is not as it was shipped.", where=str(file), cure="Install the package once more."
-                )
+                raise _changed(file)
         return self.path
 
 
 def shipped_models() -> list[Shipped]:
     """Return the models that come with the package; the first is the one to take where none is named."""
-    files = sorted(FOLDER.glob(f"*/{ABOUT}"))
-    return [Shipped(**json.loads(file.read_text(encoding="utf-8"))) for file in files]
+    return [Shipped(**json.loads(_sealed(file))) for file in sorted(FOLDER.glob(f"*/{ABOUT}"))]
+
+
+def write_about(folder: Path, content: str) -> None:
+    """Write `about.json` with its checksum beside it."""
+    (folder / ABOUT).write_text(content, encoding="utf-8")
+    (folder / SEAL).write_text(
+        f"{hashlib.sha256((folder / ABOUT).read_bytes()).hexdigest()}  {ABOUT}\n", encoding="utf-8"
+    )
 
 
 def find_run(run: PathLike[str] | str | None) -> Path:
@@ -84,6 +91,27 @@ def find_run(run: PathLike[str] | str | None) -> Path:
             )
         return models[0].check()
     return next((model.check() for model in models if _is_named(model, name)), Path(name))
+
+
+def _sealed(file: Path) -> bytes:
+    """Return the content of an `about.json` that has the checksum beside it."""
+    try:
+        content, seal = file.read_bytes(), file.with_name(SEAL).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise _changed(file.with_name(SEAL)) from None
+    if seal != _seal(content):
+        raise _changed(file)
+    return content
+
+
+def _seal(about: bytes) -> str:
+    """Return the content of the file beside an `about.json`, as `sha256sum` writes it."""
+    return f"{hashlib.sha256(about).hexdigest()}  {ABOUT}\n"
+
+
+def _changed(file: Path) -> ManyheadsError:
+    """Return the error for a file that is not as it was shipped."""
+    return ManyheadsError("this file is not as it was shipped.", where=str(file), cure="Install the package once more.")
 
 
 def _is_named(model: Shipped, name: str) -> bool:

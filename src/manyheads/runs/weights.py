@@ -30,7 +30,9 @@ def weights_bytes(arrays: Mapping[str, NDArray[np.generic]], *, metadata: Mappin
 def read_weights(path: Path) -> Arrays:
     """Return the arrays of a safetensors file by name; matrices that are stored in 8 bits are returned as float32."""
     with _readable(path), safe_open(path, framework="numpy") as file:
-        return _widened({name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118 (not a dictionary)
+        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dictionary)
+    _check_finite(arrays, where=str(path))
+    return _widened(arrays)
 
 
 def in_eight_bits(arrays: Arrays, *, finer: Collection[str] = ()) -> Arrays:
@@ -68,7 +70,18 @@ def read_float32(path: Path) -> Arrays:
         _readable(path),
         safe_open(path, framework="pt") as file,
     ):  # numpy has no bfloat16; tensors are views of the mapped file, so they are cloned
-        return {name: file.get_tensor(name).float().clone().numpy() for name in file.keys()}  # noqa: SIM118
+        arrays = {name: file.get_tensor(name).float().clone().numpy() for name in file.keys()}  # noqa: SIM118
+    _check_finite(arrays, where=str(path))
+    return arrays
+
+
+def _check_finite(arrays: Arrays, *, where: str) -> None:
+    """Refuse weights that are infinite or not a number: all that is computed with one of them is wrong."""
+    for name, array in arrays.items():
+        if np.issubdtype(array.dtype, np.floating) and not np.isfinite(array).all():
+            raise ManyheadsError(
+                f"the weights are damaged: {name} has a number that is infinite or not a number.", where=where
+            )
 
 
 @contextmanager

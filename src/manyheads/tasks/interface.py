@@ -20,10 +20,14 @@ from torch import Tensor, nn
 from manyheads.config.model_config import ConfigBase
 from manyheads.config.recipe import RecipeBase
 from manyheads.config.values import Metric
+from manyheads.data.text.fingerprints import Fingerprints
 from manyheads.errors import ManyheadsError
 from manyheads.metrics.scores import OverlapOptions, Score
 from manyheads.models.build import build_model
+from manyheads.runs.checkpoints import saved_steps
 from manyheads.runs.folder import RunFolder
+from manyheads.runs.inputs import Input, InputChange, Inputs, changed_error, differences, records
+from manyheads.runs.repair import keep_copies
 
 Tell = Callable[[str], None]
 """Is called with a sentence for the user."""
@@ -202,11 +206,15 @@ class Plan(Generic[BatchT]):
 
 @dataclass(frozen=True)
 class Machine:
-    """What a run is prepared for: threads, and processes, of which only the first writes into the run folder."""
+    """What a run is prepared for: threads, and processes, of which only the first writes into the run folder.
+
+    Data that changed since the run was last started is an error, unless it is to be accepted.
+    """
 
     threads: int = 1
     processes: int = 1
     is_first: bool = True
+    accept_changed_data: bool = False
 
 
 class Task(ABC, Generic[RecipeT, BatchT]):
@@ -222,6 +230,11 @@ class Task(ABC, Generic[RecipeT, BatchT]):
     @abstractmethod
     def prepare(cls, recipe: RecipeT, run: RunFolder, machine: Machine, tell: Tell) -> Self:
         """Read the data and make tokenizers and stores, or find those that were made before."""
+
+    @classmethod
+    def inputs(cls, recipe: RecipeT) -> list[Input]:
+        """Return the files that a run of the recipe reads, which must stay as they are."""
+        return []
 
     @classmethod
     @abstractmethod
@@ -295,6 +308,11 @@ class Task(ABC, Generic[RecipeT, BatchT]):
         """The command that uses the model."""
         return shlex.join(["manyheads", self.config.verb, "--model", str(self.run.path)])
 
+    def check_inputs(self, machine: Machine, tell: Tell, fingerprints: Fingerprints) -> None:
+        """Compare the files that the run reads with what they were when it was last started, before they are used."""
+        if machine.is_first:
+            self._changed = self._changed_inputs(machine, tell, fingerprints)
+
     def start_run(self, machine: Machine, tell: Tell) -> None:
         """Write the recipe into the run folder, or compare it with the one there."""
         if not machine.is_first:
@@ -302,3 +320,37 @@ class Task(ABC, Generic[RecipeT, BatchT]):
         changed = self.run.begin(self.recipe)
         if changed:
             tell(f"Changed since this run was last started: {', '.join(changed)}.")
+
+    def finish_start(self, machine: Machine, fingerprints: Fingerprints) -> None:
+        """Record the files that the run reads, all of which were read by now, and keep copies of its small files."""
+        if not machine.is_first:
+            return
+        before = self.run.inputs()
+        changes = before.changes if before is not None else ()
+        if self._changed:
+            changes = (*changes, InputChange(step=max(saved_steps(self.run.checkpoints)), files=tuple(self._changed)))
+        now = Inputs(files=records(self.inputs(self.recipe), fingerprints, before), changes=changes)
+        if now != before:
+            self.run.write_inputs(now)
+        keep_copies(self.run.path)
+
+    _changed: Sequence[str] = ()
+
+    def _changed_inputs(self, machine: Machine, tell: Tell, fingerprints: Fingerprints) -> list[str]:
+        """Return which files changed since the run learned from them; unless that is accepted, it is an error."""
+        before = self.run.inputs()
+        if before is None:
+            return []
+        if self.run.has_learned:
+            self.run.check_recipe(self.recipe)  # first, since another recipe may name other files
+        changed = differences(before.files, records(self.inputs(self.recipe), fingerprints, before))
+        if not changed:
+            return []
+        if not self.run.has_learned:
+            tell(f"Changed before anything was learned from it, so the run begins again: {', '.join(changed)}.")
+            self.run.make_data_again()
+            return []
+        if not machine.accept_changed_data:
+            raise changed_error(changed)
+        tell(f"Going on with data that has changed: {', '.join(changed)}.")
+        return changed

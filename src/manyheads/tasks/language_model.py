@@ -18,6 +18,7 @@ from manyheads.config.tasks.language_model import LanguageModelConfig, LanguageM
 from manyheads.data.batches.streams import StreamBatch, StreamBatches
 from manyheads.data.batches.text_store import open_text, text_lines
 from manyheads.data.text.files import text_files
+from manyheads.data.text.fingerprints import Fingerprints
 from manyheads.data.tokens.running_text import train_text_tokenizer
 from manyheads.data.tokens.tokenizers import DEFAULT_VOCABULARY, TRAINING_PAIRS, Tokenizer, Tokenizers
 from manyheads.errors import ManyheadsError
@@ -25,6 +26,7 @@ from manyheads.metrics.scores import Score, perplexity
 from manyheads.models.build import build_model
 from manyheads.models.interface import LanguageModel
 from manyheads.runs.folder import RunFolder
+from manyheads.runs.inputs import Input, run_inputs, text_inputs
 from manyheads.runs.loading import choose_device, fill_model, load_model
 from manyheads.runs.weights import read_weights
 from manyheads.tasks.interface import (
@@ -113,13 +115,14 @@ class LanguageModelTask(Task[LanguageModelRecipe, StreamBatch]):
     def prepare(cls, recipe: LanguageModelRecipe, run: RunFolder, machine: Machine, tell: Tell) -> Self:
         """Train the tokenizer and tokenise the text, or find what was made before."""
         task = cls(recipe, run)
-        files = text_files(recipe.data.train, role="text")
+        files, fingerprints = text_files(recipe.data.train, role="text"), Fingerprints()
+        task.check_inputs(machine, tell, fingerprints)
         task.start_run(machine, tell)
-        task.tokenizer = _tokenizer(recipe, run, files, write=machine.is_first)
+        task.tokenizer = _tokenizer(recipe, run, files, fingerprints, write=machine.is_first)
         task.config = LanguageModelConfig(model=recipe.model, vocabulary=len(task.tokenizer))
         if machine.is_first:
             run.write_config(task.config)
-        task.train, task.valid = _parts(recipe, task.tokenizer, threads=machine.threads)
+        task.train, task.valid = _parts(recipe, task.tokenizer, fingerprints, threads=machine.threads)
         training, length = recipe.training, recipe.data.length
         task.batches = StreamBatches(
             task.train,
@@ -129,7 +132,16 @@ class LanguageModelTask(Task[LanguageModelRecipe, StreamBatch]):
             per_update=training.accumulate * machine.processes,
         )
         tell(f"{len(task.train):,} training tokens, {len(task.valid):,} for validation, {len(task.tokenizer)} pieces.")
+        task.finish_start(machine, fingerprints)
         return task
+
+    @classmethod
+    def inputs(cls, recipe: LanguageModelRecipe) -> list[Input]:
+        """Return the files of the texts, and of the run to start from."""
+        found = [*text_inputs(recipe.data.train, "training"), *text_inputs(recipe.data.valid, "validation")]
+        if recipe.start_from is not None:
+            found += run_inputs(recipe.start_from, RunFolder.open(recipe.start_from).path)
+        return found
 
     @classmethod
     def check_files(cls, recipe: LanguageModelRecipe) -> None:
@@ -280,16 +292,18 @@ def text_scores(nats: float, ids: NDArray[np.uint32], tokenizer: Tokenizer) -> d
     return {"loss": loss, "bits_per_byte": bits}
 
 
-def _tokenizer(recipe: LanguageModelRecipe, run: RunFolder, files: list[Path], *, write: bool) -> Tokenizer:
+def _tokenizer(
+    recipe: LanguageModelRecipe, run: RunFolder, files: list[Path], fingerprints: Fingerprints, *, write: bool
+) -> Tokenizer:
     """Return the run's tokenizer: another run's, or one trained on the training text the first time."""
     if Tokenizers.are_in(run.tokenizer_folder):
         return run.tokenizers().source
     if recipe.start_from is not None:
         tokenizer = RunFolder.open(recipe.start_from).tokenizers().source
     else:
-        lines = sum(1 for _ in text_lines(files))
+        lines = sum(1 for _ in text_lines(files, fingerprints))
         used = lines if recipe.data.valid is not None else max(1, int((1.0 - recipe.data.held_out) * lines))
-        sample = itertools.islice(text_lines(files), min(used, TRAINING_PAIRS))
+        sample = itertools.islice(text_lines(files, fingerprints), min(used, TRAINING_PAIRS))
         settings = recipe.tokenizer
         tokenizer = train_text_tokenizer(sample, kind=settings.kind, vocabulary=settings.vocabulary)
     if write:
@@ -298,13 +312,15 @@ def _tokenizer(recipe: LanguageModelRecipe, run: RunFolder, files: list[Path], *
 
 
 def _parts(
-    recipe: LanguageModelRecipe, tokenizer: Tokenizer, *, threads: int = 1
+    recipe: LanguageModelRecipe, tokenizer: Tokenizer, fingerprints: Fingerprints | None = None, *, threads: int = 1
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     """Return the ids of the training text and of the validation text."""
     data = recipe.data
-    train = open_text(text_files(data.train, role="text"), tokenizer, threads=threads)
+    known = fingerprints or Fingerprints()
+    train = open_text(text_files(data.train, role="text"), tokenizer, threads=threads, fingerprints=known)
     if data.valid is not None:
-        return train, open_text(text_files(data.valid, role="text"), tokenizer, threads=threads)
+        valid = text_files(data.valid, role="text")
+        return train, open_text(valid, tokenizer, threads=threads, fingerprints=known)
     cut = len(train) - int(data.held_out * len(train))
     if min(cut, len(train) - cut) < 2:
         raise ManyheadsError("this text is too short to hold out a part of it.", where=data.train)

@@ -18,6 +18,7 @@ from manyheads.config.models import EncoderSettings
 from manyheads.config.tasks.reading import ExamplesSettings, ReadingConfig, ReadingRecipe
 from manyheads.data.batches.examples import ExampleBatch, ExampleBatches, LabelledRows, Layout, plain_layout
 from manyheads.data.text.examples import origin_of, read_examples
+from manyheads.data.text.fingerprints import Fingerprints
 from manyheads.data.text.records import Example
 from manyheads.data.tokens.wordpiece import FILE, FIRST, MASK, PAD, SEPARATOR, UNKNOWN, WordPiece
 from manyheads.encoding.encoder import Encoder
@@ -25,8 +26,8 @@ from manyheads.errors import ManyheadsError
 from manyheads.metrics.scores import Score
 from manyheads.models.build import build_model
 from manyheads.models.interface import EncoderInputs, TextEncoder
-from manyheads.runs.atomic import new_folder
 from manyheads.runs.folder import RunFolder
+from manyheads.runs.inputs import Input, run_inputs, text_inputs
 from manyheads.runs.loading import copy_arrays, stored_tensors
 from manyheads.runs.weights import read_weights
 from manyheads.tasks.interface import (
@@ -109,8 +110,10 @@ class ReadingTask(Task[R, ExampleBatch]):
     def prepare(cls, recipe: R, run: RunFolder, machine: Machine, tell: Tell) -> Self:
         """Read the examples and make the tokenizer, or find the one that was made before."""
         task = cls(recipe, run)
-        train = read_examples(recipe.data.train, recipe.task, split="train")
-        valid = read_examples(recipe.data.valid, recipe.task, split="valid")
+        fingerprints = Fingerprints()
+        task.check_inputs(machine, tell, fingerprints)
+        train = read_examples(recipe.data.train, recipe.task, split="train", fingerprints=fingerprints)
+        valid = read_examples(recipe.data.valid, recipe.task, split="valid", fingerprints=fingerprints)
         base = None if recipe.start_from is None else RunFolder.open(recipe.start_from)
         shape = _shape(recipe, base)
         task.start_run(machine, tell)
@@ -121,7 +124,17 @@ class ReadingTask(Task[R, ExampleBatch]):
         task.rows, task.batches = task._batches(train, where="data.train")
         task.valid_rows, task.valid_batches = task._batches(valid, where="data.valid")
         task._tell_tally(tell)
+        task.finish_start(machine, fingerprints)
         return task
+
+    @classmethod
+    def inputs(cls, recipe: R) -> list[Input]:
+        """Return the files of the examples, and of the run to start from."""
+        data = recipe.data
+        found = [*text_inputs(data.train.file, "training"), *text_inputs(data.valid.file, "validation")]
+        if recipe.start_from is not None:
+            found += run_inputs(recipe.start_from, RunFolder.open(recipe.start_from).path)
+        return found
 
     @classmethod
     def labels_of(cls, examples: Sequence[Example]) -> tuple[str, ...]:
@@ -346,8 +359,7 @@ def _tokenizer(
         texts = (text for one in train for text in (one.text, one.second) if text)
         tokenizer = WordPiece.train(texts, vocabulary=recipe.vocabulary)
     if write:
-        with new_folder(run.tokenizer_folder) as draft:
-            (draft / FILE).write_text(tokenizer.text(), encoding="utf-8")
+        run.write_tokenizer_files({FILE: tokenizer.text().encode("utf-8")})
     return tokenizer
 
 

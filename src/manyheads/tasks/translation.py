@@ -20,6 +20,7 @@ from manyheads.data.batches.stages import stage_batches
 from manyheads.data.batches.store import Store, open_store
 from manyheads.data.formats.detection import with_format
 from manyheads.data.text.corpora import Corpus, Weighted, open_corpus, together
+from manyheads.data.text.fingerprints import Fingerprints
 from manyheads.data.text.held_out import Corpora, open_corpora
 from manyheads.data.text.records import Pair
 from manyheads.data.tokens.tokenizers import (
@@ -40,6 +41,7 @@ from manyheads.metrics.segmentation import bleu_tokenizer, target_language
 from manyheads.models.build import build_model
 from manyheads.models.interface import AnySequenceToSequence, SequenceToSequence, Tokens
 from manyheads.runs.folder import RunFolder
+from manyheads.runs.inputs import Input, binary_input, corpus_inputs, run_inputs
 from manyheads.tasks.interface import (
     EvaluationOptions,
     Machine,
@@ -229,7 +231,9 @@ class TranslationTask(Task[TranslationRecipe, PairBatch]):
     def prepare(cls, recipe: TranslationRecipe, run: RunFolder, machine: Machine, tell: Tell) -> Self:
         """Read the corpora, train the tokenizers and build the stores, or find those that were made before."""
         task = cls(recipe, run)
-        corpora = open_corpora(recipe.data, run.held_out(), is_older=run.is_older_than_cuts)
+        fingerprints = Fingerprints()
+        task.check_inputs(machine, tell, fingerprints)
+        corpora = open_corpora(recipe.data, run.held_out(), fingerprints, is_older=run.is_older_than_cuts)
         task.start_run(machine, tell)
         task.corpus = together(corpora.train)
         task.tokenizers = _tokenizers(recipe, run, corpora.train, tell)
@@ -239,6 +243,7 @@ class TranslationTask(Task[TranslationRecipe, PairBatch]):
             if corpora.held_out is not None:
                 run.write_held_out(corpora.held_out.cut)
         task._open_stores(corpora, threads=machine.threads, tell=tell)
+        task.finish_start(machine, fingerprints)
         return task
 
     corpus: Corpus
@@ -265,6 +270,18 @@ class TranslationTask(Task[TranslationRecipe, PairBatch]):
         self.valid_batches = PairBatches(
             valid_store, tokens=recipe.training.batch_tokens, seed=recipe.seed, special=special
         )
+
+    @classmethod
+    def inputs(cls, recipe: TranslationRecipe) -> list[Input]:
+        """Return the files of the corpora, with their lexicons, and of what the weights start from."""
+        data, vectors = recipe.data, getattr(recipe.model, "vectors", None)
+        found = [one for corpus in data.corpora for one in corpus_inputs(corpus, "training")]
+        found += [one for corpus in data.valid_corpora for one in corpus_inputs(corpus, "validation")]
+        if recipe.start_from is not None:
+            found += run_inputs(recipe.start_from, RunFolder.open(recipe.start_from).path)
+        elif vectors is not None:
+            found += [binary_input(path, "vectors") for path in (vectors.source, vectors.target) if path is not None]
+        return found
 
     @classmethod
     def check_files(cls, recipe: TranslationRecipe) -> None:

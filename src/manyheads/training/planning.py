@@ -15,10 +15,10 @@ from typing import Any, Protocol, TypeVar
 import torch
 
 from manyheads.config.recipe import RecipeBase
+from manyheads.runs.checkpoints import saved_steps
 from manyheads.runs.folder import RunFolder
 from manyheads.tasks.interface import Task, Tell
 from manyheads.training.machine.pace import Pace, fastest_pace, measure_pace
-from manyheads.training.state.checkpoint import saved_steps
 from manyheads.training.state.finishing import RECENT, with_end
 
 R = TypeVar("R", bound=RecipeBase)

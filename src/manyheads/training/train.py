@@ -24,6 +24,7 @@ from manyheads.memory import keep_freed_memory
 from manyheads.runs.claim import claimed
 from manyheads.runs.folder import RunFolder
 from manyheads.runs.loading import choose_device
+from manyheads.runs.repair import check_to_train
 from manyheads.tasks import task_for
 from manyheads.tasks.interface import Machine
 from manyheads.training.defaults import same_files
@@ -47,6 +48,7 @@ def train(
     max_minutes: float | None = None,
     finish_in: str | None = None,
     device: str = "auto",
+    accept_changed_data: bool = False,
     progress: bool | Reporter = False,
 ) -> RunFolder:
     """Train a model and return its run folder. If the folder has checkpoints, training continues from the last one.
@@ -62,12 +64,14 @@ def train(
             `training.minutes`, training is planned to end in this time; a larger number continues a run that has ended.
         finish_in: End a run with the schedule `warmup_constant_decay` in this time, such as `2h`.
         device: Where to compute: `auto`, `cpu`, `cuda` or `mps`.
+        accept_changed_data: Go on with files that have changed since the run learned from them, which is an error
+            otherwise.
         progress: Whether to show progress, in a notebook or on standard error; or the `Reporter` that shows it, which
             afterwards has the summary of the training.
 
     Raises:
-        ManyheadsError: If the recipe has a mistake, the data cannot be read, the folder has another run, or the loss is
-            no longer a number.
+        ManyheadsError: If the recipe has a mistake, the data cannot be read or has changed, the folder has another run,
+            or the loss is no longer a number.
     """
     begin = time.perf_counter()
     chosen = _choose(recipe, files, out, changes)
@@ -90,7 +94,11 @@ def train(
         if chosen.look is not None and not reporter.is_quiet:
             for line in chosen.look.remarks():
                 reporter.note(line)
-        machine = Machine(threads, processes=world.size, is_first=world.is_main)
+        if world.is_main:
+            check_to_train(chosen.run.path, tell=reporter.note)
+        machine = Machine(
+            threads, processes=world.size, is_first=world.is_main, accept_changed_data=accept_changed_data
+        )
         task = task_for(settings).prepare(settings, chosen.run, machine, reporter.note)
         if world.is_main:
             fitting = ChosenFitting.with_changes(changes) if chosen.is_chosen else None

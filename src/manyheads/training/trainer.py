@@ -13,7 +13,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, Literal
 
@@ -22,6 +22,7 @@ import torch
 from manyheads.errors import ManyheadsError
 from manyheads.processor import usable_cores
 from manyheads.runs.card import versions
+from manyheads.runs.checkpoints import Progress, saved_steps
 from manyheads.runs.loading import fill_model
 from manyheads.tasks.interface import Task, Validation
 from manyheads.training.learner import Learner, NotFiniteError, Update
@@ -31,21 +32,15 @@ from manyheads.training.machine.speed import Stopwatch
 from manyheads.training.optimisation.averaging import mean_of_checkpoints, steps_to_average, steps_to_keep
 from manyheads.training.progress import Reporter, duration
 from manyheads.training.state.background import Background
-from manyheads.training.state.checkpoint import (
-    Progress,
-    Snapshot,
-    newest_checkpoint,
-    prune_checkpoints,
-    save_checkpoint,
-    saved_steps,
-)
+from manyheads.training.state.checkpoint import Snapshot, newest_checkpoint, prune_checkpoints, save_checkpoint
 from manyheads.training.state.journal import Journal
 from manyheads.training.state.publishing import Publisher
+from manyheads.training.state.rescue import Rescue
 
-Outcome = Literal["finished", "stopped early", "interrupted", "out of time", "nothing to do"]
+Outcome = Literal["finished", "stopped early", "interrupted", "out of time", "nothing to do", "folder gone"]
 
 # Reasons to stop, the strongest last: if processes differ, the strongest is used.
-_REASONS: tuple[Outcome | None, ...] = (None, "out of time", "interrupted", "stopped early")
+_REASONS: tuple[Outcome | None, ...] = (None, "out of time", "interrupted", "stopped early", "folder gone")
 
 
 def thread_count(requested: int) -> int:
@@ -89,6 +84,7 @@ class Trainer:
         self.validator = task.validator(self.measured)
         self.publisher = Publisher(task, parameters=parameters)
         self._saving = Background("checkpoints")
+        self._rescue = Rescue(self.run)
 
     def _environment(self) -> dict[str, str]:
         """Return everything but the recipe that the last digits of a result depend on."""
@@ -119,7 +115,7 @@ class Trainer:
             )
             self.reporter.note(f"Already at {reason}: nothing to do.")
             return "nothing to do"
-        journal = Journal(self.run, step=step) if self.world.is_main else None
+        journal = Journal(self.run, step=step, tell=self.reporter.note) if self.world.is_main else None
         lookahead = Lookahead(self.task.batches_at)
         try:
             with self.reporter, self._signals():
@@ -138,6 +134,10 @@ class Trainer:
         """Take updates; if another process dies meanwhile, save the state and raise an error that says so."""
         try:
             return self._loop(journal, lookahead)
+        except ManyheadsError:
+            if self.world.size == 1 and self._rescue.is_needed:
+                return "folder gone"
+            raise
         except RuntimeError as error:
             if self.world.size > 1 and is_lost_peer(error):
                 if _in_main_thread():  # torchrun is about to end this process too; let it print its message first
@@ -276,6 +276,8 @@ class Trainer:
     def _conclude(self, outcome: Outcome) -> None:
         """Save the state after an interruption, make sure there is a model to use, and report how to continue."""
         step, path = self.progress.step, self.run.path
+        if outcome == "folder gone" or self._folder_is_gone():
+            raise self._rescued()
         if outcome in ("interrupted", "out of time"):
             self._save_last(outcome)
             self.reporter.note(f"Stopped at step {step:,}; nothing is lost. Start the same command again to continue.")
@@ -339,7 +341,22 @@ class Trainer:
             reason = "interrupted"
         if self._out_of_patience():
             reason = "stopped early"
+        if self.world.is_main and self._rescue.is_needed:
+            reason = "folder gone"
         return _REASONS[int(self.world.largest(_REASONS.index(reason)))]
+
+    def _folder_is_gone(self) -> bool:
+        """Whether the run folder is no longer where it was, the same for all processes."""
+        return bool(self.world.largest(int(self.world.is_main and self._rescue.is_needed)))
+
+    def _rescued(self) -> ManyheadsError:
+        """Save the state beside a run folder that is gone; return the error that says so, for every process."""
+        snapshot = self.learner.snapshot()
+        with suppress(ManyheadsError):  # what was being written found no folder either
+            self._saving.finish()
+        if self.world.is_main:
+            return self._rescue.save(self.progress, snapshot)
+        return ManyheadsError("this folder was renamed or deleted during training.", where=str(self.run.path))
 
     def _out_of_patience(self) -> bool:
         """Whether there was no improvement in as many validations as the patience allows."""

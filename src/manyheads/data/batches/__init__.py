@@ -2,6 +2,7 @@
 
 | file | what it is |
 |---|---|
+| `cache` | stores that appear whole or not at all, are checked when opened, and removed when unused |
 | `store` | token ids on disk, memory-mapped, built once and keyed by content |
 | `mixture` | several stores as one, each in proportion to its weight |
 | `shuffling` | a random order that needs no memory and no history |

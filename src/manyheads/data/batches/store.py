@@ -2,8 +2,8 @@
 
 A store is a folder: for each side the ids of all sentences one after the other (`source.ids`), where each begins
 (`source.offsets`), and `store.json` with what was left out. Each sequence ends with the end token. The folder is named
-by a hash of the corpus, the tokenizers and the settings that matter, so a stale store is never read; it appears under
-that name only when it is complete.
+by a hash of the corpus, the tokenizers and the settings that matter, so a stale store is never read (`cache` says how a
+damaged one is found).
 """
 
 from __future__ import annotations
@@ -11,25 +11,23 @@ from __future__ import annotations
 import gc
 import hashlib
 import itertools
-import json
-import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manyheads.config.corpora import DataSettings
+from manyheads.data.batches.cache import cache_folder, new_store, stored_facts, write_facts
 from manyheads.data.text.corpora import Corpus
 from manyheads.data.text.records import Pair
 from manyheads.data.tokens.tokenizers import END, Tokenizers
 from manyheads.errors import ManyheadsError
 
-VERSION = 1  # of the format; part of the key
+VERSION = 2  # of the format; part of the key
 CHUNK = 20_000  # pairs tokenised at once: enough to keep threads busy, little enough to bound memory
 
 Side = Literal["source", "target"]
@@ -51,8 +49,7 @@ class Tally:
 class Store:
     """The token ids of a corpus, as memory-mapped arrays."""
 
-    def __init__(self, folder: Path) -> None:
-        facts = json.loads((folder / "store.json").read_text(encoding="utf-8"))
+    def __init__(self, folder: Path, facts: dict[str, Any]) -> None:
         self.folder = folder
         self.tally = Tally(**facts["tally"])
         self._ids = {side: np.memmap(folder / f"{side}.ids", dtype=facts["dtype"], mode="r") for side in _SIDES}
@@ -85,14 +82,6 @@ class Store:
 _SIDES: tuple[Side, Side] = ("source", "target")
 
 
-def cache_folder() -> Path:
-    """Return where stores are kept: `MANYHEADS_CACHE`, or the user's cache folder."""
-    base = os.environ.get("MANYHEADS_CACHE")
-    if base:
-        return Path(base)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "manyheads"
-
-
 def store_key(corpus: Corpus, tokenizers: Tokenizers, settings: DataSettings) -> str:
     """Return the hash of everything that decides what a store holds."""
     digest = hashlib.sha256(f"{VERSION} {corpus.key()} {settings.max_length} {settings.too_long}".encode())
@@ -111,9 +100,10 @@ def open_store(
 ) -> Store:
     """Return the corpus's store, building it if this is the first time; `report` hears the number of pairs read."""
     folder = cache_folder() / "store" / store_key(corpus, tokenizers, settings)
-    if not (folder / "store.json").exists():
-        _build(folder, corpus, tokenizers, settings, threads=threads, report=report)
-    return Store(folder)
+    facts = stored_facts(folder)
+    if facts is None:
+        facts = _build(folder, corpus, tokenizers, settings, threads=threads, report=report)
+    return Store(folder, facts)
 
 
 def _build(
@@ -124,14 +114,11 @@ def _build(
     *,
     threads: int,
     report: Report | None,
-) -> None:
-    """Write a store beside its place and move it there when it is complete."""
-    draft = folder.with_name(f".{folder.name}.{os.getpid()}")
-    shutil.rmtree(draft, ignore_errors=True)
+) -> dict[str, Any]:
+    """Write a store and return its facts."""
     largest = max(len(tokenizers.source), len(tokenizers.target))
     dtype: IdType = np.dtype(np.uint16) if largest <= 1 << 16 else np.dtype(np.uint32)
-    try:
-        draft.mkdir(parents=True)
+    with new_store(folder) as draft:
         with _collector_paused():
             tally = _write_ids(draft, corpus, tokenizers, settings, dtype, threads, report)
         if tally.pairs == 0:
@@ -141,17 +128,8 @@ def _build(
                 cure="Check the files, or raise data.max_length.",
             )
         facts = {"version": VERSION, "dtype": dtype.name, "origin": corpus.origin(), "tally": asdict(tally)}
-        (draft / "store.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
-        if not folder.exists():  # another process may have been faster
-            draft.rename(folder)
-    except OSError as error:
-        raise ManyheadsError(
-            f"the token store cannot be written: {error.strerror or error}.",
-            where=str(folder.parent),
-            cure="Make room, or point MANYHEADS_CACHE at another disk.",
-        ) from None
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+        write_facts(draft, facts)
+    return facts
 
 
 @contextmanager

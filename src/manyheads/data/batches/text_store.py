@@ -3,58 +3,46 @@
 from __future__ import annotations
 
 import hashlib
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from manyheads.data.batches.store import cache_folder
-from manyheads.data.text.files import read_lines
+from manyheads.data.batches.cache import cache_folder, new_store, stored_facts, write_facts
 from manyheads.data.text.fingerprints import Fingerprints
 from manyheads.data.tokens.running_text import LINE_BREAK
 from manyheads.data.tokens.tokenizers import Tokenizer
 from manyheads.errors import ManyheadsError
 
+VERSION = 2  # of the format; part of the key
 LINES = 10_000  # tokenised at once
+IDS = "text.ids"
 
 
-def text_lines(files: Sequence[Path]) -> Iterator[str]:
+def text_lines(files: Sequence[Path], fingerprints: Fingerprints | None = None) -> Iterator[str]:
     """Yield the lines of files as if they were one, without their line breaks."""
+    known = fingerprints or Fingerprints()
     for file in files:
-        yield from read_lines(file)
+        yield from known.lines(file)
 
 
-def open_text(files: Sequence[Path], tokenizer: Tokenizer, *, threads: int = 1) -> NDArray[np.uint32]:
+def open_text(
+    files: Sequence[Path], tokenizer: Tokenizer, *, threads: int = 1, fingerprints: Fingerprints | None = None
+) -> NDArray[np.uint32]:
     """Return the ids [N] of a text, built the first time and cached; a line break follows each line."""
-    key = hashlib.sha256(f"text {Fingerprints().of(files)}".encode() + tokenizer.model).hexdigest()[:32]
-    place = cache_folder() / "text" / f"{key}.ids"
-    if not place.exists():
-        _write(place, _chunks(text_lines(files), tokenizer, threads))
-    if place.stat().st_size == 0:
+    known = fingerprints or Fingerprints()
+    key = hashlib.sha256(f"text {VERSION} {known.of(files)}".encode() + tokenizer.model).hexdigest()[:32]
+    folder = cache_folder() / "text" / key
+    if stored_facts(folder) is None:
+        with new_store(folder) as draft:
+            with (draft / IDS).open("wb") as file:
+                for ids in _chunks(text_lines(files, known), tokenizer, threads):
+                    file.write(np.array(ids, dtype=np.uint32).tobytes())
+            write_facts(draft, {"version": VERSION, "origin": str(files[0])})
+    if (folder / IDS).stat().st_size == 0:
         raise ManyheadsError("this file is empty: there is nothing to learn from.", where=str(files[0]))
-    return np.memmap(place, dtype=np.uint32, mode="r")
-
-
-def _write(place: Path, chunks: Iterator[list[int]]) -> None:
-    """Write ids to a temporary file and rename it when it is complete."""
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=place.parent, prefix=".", delete=False) as draft:
-            try:
-                for ids in chunks:
-                    draft.write(np.array(ids, dtype=np.uint32).tobytes())
-                draft.close()
-                Path(draft.name).replace(place)
-            finally:
-                Path(draft.name).unlink(missing_ok=True)
-    except OSError as error:
-        raise ManyheadsError(
-            f"the token store cannot be written: {error.strerror or error}.",
-            where=str(place.parent),
-            cure="Make room, or point MANYHEADS_CACHE at another disk.",
-        ) from None
+    return np.memmap(folder / IDS, dtype=np.uint32, mode="r")
 
 
 def _chunks(lines: Iterator[str], tokenizer: Tokenizer, threads: int) -> Iterator[list[int]]:

@@ -17,7 +17,7 @@ from manyheads.data.formats.jsonl import read_jsonl
 from manyheads.data.formats.spreadsheet import read_csv
 from manyheads.data.formats.tsv import read_tsv
 from manyheads.data.generated import Split, task
-from manyheads.data.text.files import read_lines, text_files
+from manyheads.data.text.files import text_files
 from manyheads.data.text.fingerprints import Fingerprints
 from manyheads.data.text.records import Pair
 from manyheads.errors import ManyheadsError
@@ -88,7 +88,7 @@ class ParallelFiles(Corpus):
 
     def _lines(self, files: list[Path]) -> Iterator[str]:
         """Yield the lines of several files as if they were one."""
-        read = partial(read_lines, lenient=self._lenient, open_bytes=self._fingerprints.open)
+        read = partial(self._fingerprints.lines, lenient=self._lenient)
         return chain.from_iterable(map(read, files))
 
     def _unequal(self, sources: int, targets: int) -> ManyheadsError:
@@ -133,7 +133,7 @@ class PairFiles(Corpus):
         before = number = kept = 0
         for file in self.files:
             read = READERS[self._format(file)]
-            lines = read_lines(file, lenient=self._lenient, open_bytes=self._fingerprints.open)
+            lines = self._fingerprints.lines(file, lenient=self._lenient)
             number = 0
             for number, pair in read(lines, self.settings, str(file)):
                 if pair is not None:

@@ -24,7 +24,8 @@ from manyheads.data.generated.listops import ListOps
 from manyheads.data.generated.options import option_error
 from manyheads.data.generated.random_examples import Split
 from manyheads.data.generated.whereabouts import Whereabouts
-from manyheads.data.text.files import read_lines, text_files
+from manyheads.data.text.files import text_files
+from manyheads.data.text.fingerprints import Fingerprints
 from manyheads.data.text.records import Example
 from manyheads.errors import ManyheadsError, did_you_mean
 
@@ -43,15 +44,21 @@ class ExampleTask(Protocol):
         """Return `count` examples of the split; the same arguments give the same examples everywhere."""
 
 
-def read_examples(settings: ExamplesSettings, task: ReadingTaskName, *, split: Split) -> list[Example]:
-    """Return all examples that the settings describe; `split` is used by generated tasks only."""
+def read_examples(
+    settings: ExamplesSettings, task: ReadingTaskName, *, split: Split, fingerprints: Fingerprints | None = None
+) -> list[Example]:
+    """Return all examples that the settings describe; `split` is used by generated tasks only.
+
+    The files are hashed for `fingerprints` while they are read.
+    """
     if settings.task is not None:
         return list(_generated(settings, task).examples(split, count=settings.count, seed=settings.seed))
     assert settings.file is not None
+    known = fingerprints or Fingerprints()
     examples = [
         example
         for file in text_files(settings.file, role="examples")
-        for number, line in enumerate(read_lines(file), start=1)
+        for number, line in enumerate(known.lines(file), start=1)
         if line.strip() and (example := _read(file, line, task, f"{file}:{number}"))
     ]
     if not examples:

@@ -1,6 +1,6 @@
 """Fingerprints of files, which tell whether a corpus is still the same.
 
-A large corpus takes long to read, so a file is hashed while it is read for another purpose.
+A large corpus takes long to read, so a file is hashed, and its lines are counted, while it is read for another purpose.
 """
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from manyheads.data.text.files import open_file, unreadable
+from manyheads.data.text.files import open_file, read_lines, unreadable
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -25,6 +25,7 @@ class Fingerprints:
 
     def __init__(self) -> None:
         self._known: dict[Path, tuple[_State, bytes]] = {}
+        self._counts: dict[Path, tuple[_State, int]] = {}
 
     def of(self, paths: Sequence[Path]) -> str:
         """Return one sha256 for the bytes of several files, and read those that were not read before."""
@@ -35,6 +36,27 @@ class Fingerprints:
             except OSError as error:
                 raise unreadable(path, error) from None
         return digest.hexdigest()
+
+    def checksum(self, path: Path) -> str:
+        """Return the sha256 of a file, and read it if that is necessary."""
+        try:
+            return (self._checksum(path) or self._read(path)).hex()
+        except OSError as error:
+            raise unreadable(path, error) from None
+
+    def count(self, path: Path) -> int:
+        """Return the number of lines of a text file, and read it if that is necessary."""
+        state, count = self._counts.get(path, (None, 0))
+        return count if state == _State.of(path.stat()) else sum(1 for _ in self.lines(path, lenient=True))
+
+    def lines(self, path: Path, *, lenient: bool = False) -> Iterator[str]:
+        """Yield the lines of a text file, as `read_lines` does, and count them on the way."""
+        number, before = 0, _state_of(path)
+        for line in read_lines(path, lenient=lenient, open_bytes=self.open):
+            number += 1
+            yield line
+        if before is not None and before == _state_of(path):
+            self._counts[path] = before, number
 
     def open(self, path: Path) -> io.BufferedReader:
         """Open a file for reading its bytes, which are hashed on the way unless their checksum is known."""
@@ -73,6 +95,14 @@ class _State(NamedTuple):
     def of(cls, status: os.stat_result) -> Self:
         """Return the size and the times of a file."""
         return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
+def _state_of(path: Path) -> _State | None:
+    """Return the state of a file, if it is there."""
+    try:
+        return _State.of(path.stat())
+    except OSError:
+        return None
 
 
 class _Hashed(io.RawIOBase):

@@ -148,20 +148,27 @@ class Corpora(NamedTuple):
     held_out: HeldOut | None = None
 
 
-def open_corpora(settings: DataSettings, before: Cut | None = None, *, is_older: bool = False) -> Corpora:
+def open_corpora(
+    settings: DataSettings,
+    before: Cut | None = None,
+    fingerprints: Fingerprints | None = None,
+    *,
+    is_older: bool = False,
+) -> Corpora:
     """Return the training corpora and the validation corpus.
 
     Where this is cut off the training data, the cut that was made `before` is taken as long as the corpus is the same.
     It is in both directions if the first corpus is. A run of an older version, which heeded one direction alone, goes
-    on with the data that it had.
+    on with the data that it had. `fingerprints` has those of files that were read before.
     """
-    train, held_out = _split(settings, before, is_older=is_older)
+    known = fingerprints or Fingerprints()
+    train, held_out = _split(settings, before, known, is_older=is_older)
     with_tags = [tagged(corpus, own.tags) for corpus, own in zip(train, settings.corpora, strict=True)]
     if held_out is not None:
         parts = (held_out, Reversed(held_out)) if held_out.cut.both_ways else (held_out,)
         directions = zip(parts, _first(settings).directions, strict=False)
         return Corpora(with_tags, together([tagged(one, own.tags) for one, own in directions]), held_out)
-    valid = [tagged(open_corpus(one, split="valid"), one.tags) for one in settings.valid_corpora]
+    valid = [tagged(open_corpus(one, split="valid", fingerprints=known), one.tags) for one in settings.valid_corpora]
     return Corpora(with_tags, together(valid))
 
 
@@ -170,9 +177,10 @@ def _first(settings: DataSettings) -> CorpusSettings:
     return settings.train[0] if isinstance(settings.train, tuple) else settings.train
 
 
-def _split(settings: DataSettings, before: Cut | None, *, is_older: bool) -> tuple[list[Corpus], HeldOut | None]:
+def _split(
+    settings: DataSettings, before: Cut | None, fingerprints: Fingerprints, *, is_older: bool
+) -> tuple[list[Corpus], HeldOut | None]:
     """Return the training corpora, and what is cut off the first of them where there are no validation files."""
-    fingerprints = Fingerprints()
     train = [open_corpus(corpus, split="train", fingerprints=fingerprints) for corpus in settings.corpora]
     if settings.valid is not None:
         return train, None

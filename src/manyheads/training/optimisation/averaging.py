@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from manyheads.errors import ManyheadsError
 from manyheads.metrics.scores import lower_is_better
+from manyheads.runs.checkpoints import Progress, checkpoint_folder
 from manyheads.runs.weights import Arrays
-from manyheads.training.state.checkpoint import Progress, checkpoint_folder, published_weights
+from manyheads.training.state.checkpoint import published_weights
 
 if TYPE_CHECKING:
     from manyheads.config.tasks import Recipe

@@ -13,8 +13,8 @@ from typing import TypeVar
 
 from manyheads.config.recipe import RecipeBase
 from manyheads.errors import ManyheadsError
+from manyheads.runs.checkpoints import saved_steps
 from manyheads.runs.folder import RunFolder
-from manyheads.training.state.checkpoint import saved_steps
 
 R = TypeVar("R", bound=RecipeBase)
 

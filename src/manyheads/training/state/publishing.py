@@ -10,9 +10,10 @@ from manyheads.errors import ManyheadsError
 from manyheads.metrics.scores import Score
 from manyheads.runs.atomic import write_file
 from manyheads.runs.card import card_text
+from manyheads.runs.checkpoints import Progress, checkpoint_folder
 from manyheads.runs.weights import Arrays, weights_bytes
 from manyheads.tasks.interface import Task, Validation
-from manyheads.training.state.checkpoint import Progress, checkpoint_folder, published_weights
+from manyheads.training.state.checkpoint import published_weights
 
 
 class Publisher:
@@ -30,14 +31,14 @@ class Publisher:
 
     def weights(self, arrays: Arrays) -> None:
         """Make these weights the run's model."""
-        write_file(self._run.weights_file, weights_bytes(arrays))
+        self._run.write_weights(weights_bytes(arrays))
 
     def best(self, progress: Progress, *, tell: Callable[[str], None]) -> None:
         """Publish the best checkpoint's weights, if there is one; a damaged checkpoint leaves the model unchanged."""
         if progress.best_step is None:
             return
         folder = checkpoint_folder(self._run.checkpoints, progress.best_step)
-        if not folder.exists():
+        if not folder.exists() and self.has_model:
             return
         try:
             weights = published_weights(folder)
@@ -51,9 +52,11 @@ class Publisher:
     def card(self, validation: Validation, *, step: int) -> None:
         """Write the card of the model at a step."""
         recipe = self._task.recipe
+        inputs = self._run.inputs()
         facts = {
             "model": f"{self._task.kind}, {self._parameters:,} parameters",
             **self._task.facts(),
+            **({} if inputs is None else inputs.facts()),
             "step": f"{step:,} of {recipe.training.steps:,}",
             "command": shlex.join(["manyheads", "train", str(self._run.recipe_file), "--out", str(self._run.path)]),
         }
