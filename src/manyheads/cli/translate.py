@@ -20,7 +20,7 @@ from manyheads.cli.options import (
     To,
     length_penalty_options,
 )
-from manyheads.cli.texts import AsText, Texts, sources_of, text_chunks
+from manyheads.cli.texts import AsText, Texts, in_utf8, sources_of, text_chunks
 
 if TYPE_CHECKING:
     from manyheads.decoding.translator import Translation, Translator
@@ -83,7 +83,7 @@ def translate(
         beam=beam,
         **length_penalty_options(length_penalty),
         n_best=n_best,
-        prefix=prefix,
+        prefix=None if prefix is None else in_utf8(prefix),
         no_repeat_ngram=no_repeat_ngram,
         extra_length=extra_length,
         split_above=split_above,

@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails
 from manyheads.config.unions import has_kinds, members_by_kind, sections_of
 from manyheads.errors import ManyheadsError, did_you_mean
 
-LONGEST_SHOWN = 80  # characters of a value in a message
+LONGEST_SHOWN = 300  # characters of a value in a message
 KeyPath = tuple[str, ...]
 Section = TypeVar("Section", bound=BaseModel)
 
