@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 SECONDS = 10  # of processor time, which does not depend on what else the machine does
-PATIENCE = 60  # seconds by the clock, after which a case that waits for something is killed
+PATIENCE = 180  # seconds by the clock, after which a case that waits for something is killed
 MEMORY = 10**9  # bytes of resident memory
 ADDRESSES = 8 * 10**9  # bytes of address space, so that a mistake does not take the machine with it
 REFUSED, WORKS, EITHER = "refused", "works", "either"
