@@ -57,9 +57,7 @@ def side_by_side(cases: list[Case], jobs: int, folder: Path) -> list[Outcome]:
         results = []
         for case in cases[job::jobs]:
             one = run(case)
-            results.append(
-                [one.status, one.said if one.problems else one.said[:200], one.seconds, one.memory, one.waited]
-            )
+            results.append([one.status, one.said, one.seconds, one.memory, one.waited])
             if one.problems:
                 said = one.said.strip()[-1200:]
                 print(f"{case.verb} | {case.name} | {one.problems} | {one.seconds:.1f} s\n    {said}", flush=True)
