@@ -6,8 +6,8 @@ Each training is `manyheads train` on files with nothing but the time and the ch
 bound to one core. It is scored on the whole validation data by the metric that decides there. Three corpora of
 different size and kind, found through MANYHEADS_DATA: Multi30k (English to German, 29,000 captions), 5,000 lines of
 Tatoeba (French to English), and CMUdict (spelling to phonemes). `earlier` are the defaults before training was planned
-for a time: it trains until the time is over. Each training is recorded as soon as it is done; started again, recorded ones
-are skipped.
+for a time: it trains until the time is over. Each training is recorded as soon as it is done; started again, recorded
+ones are skipped.
 """
 
 from __future__ import annotations
