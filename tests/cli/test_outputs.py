@@ -106,7 +106,7 @@ def test_on_a_terminal_it_is_asked(texts: Path, monkeypatch: pytest.MonkeyPatch,
     if answer == "y":
         output_file(texts, overwrite=False)
     else:
-        with pytest.raises(ManyheadsError, match="left as it is"):
+        with pytest.raises(ManyheadsError, match="not overwritten"):
             output_file(texts, overwrite=False)
     assert f"{texts} exists already. Overwrite it? [y/N]" in screen.getvalue()
 

@@ -1,4 +1,4 @@
-"""Completions in a shell while a command is typed: imported only when needed, and without torch.
+"""Shell completion: imported only when needed, and without torch.
 
 `manyheads --install-completion` installs it.
 """
@@ -18,7 +18,7 @@ DEVICES = ("auto", "cpu", "cuda", "mps")
 
 
 def models(incomplete: str) -> list[tuple[str, str]]:
-    """Offer the models that come with the package, and the run folders below the folder that is typed."""
+    """Offer the models that come with the package, and the run folders below the typed folder."""
     from manyheads.runs.shipped import shipped_models
 
     typed = incomplete[: incomplete.rfind("/") + 1]
@@ -92,9 +92,9 @@ def recipe_keys(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
 
 
 def _named(ctx: typer.Context, *names: str) -> str | None:
-    """Return what was given so far for the first of some parameters that has a value.
+    """Return the value of the first of these parameters that has one so far.
 
-    An option whose value is being typed keeps the parser from giving the words before it to the arguments.
+    While the value of an option is being typed, the parser does not assign the words before it to the arguments.
     """
     arguments = [one.name for one in ctx.command.params if one.param_type_name == "argument"]
     given = {**dict(zip(arguments, ctx.args, strict=False)), **{k: v for k, v in ctx.params.items() if v}}

@@ -76,11 +76,11 @@ def get_corpus(
     ] = None,
     source: Annotated[
         Path | None,
-        typer.Option("--from", help="Copy from a folder that has the files, instead of the network."),
+        typer.Option("--from", help="Copy from a folder that has the files, instead of downloading them."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Put a corpus into the data folder, every file verified; what is right already is not fetched again."""
+    """Download a corpus into the data folder, and verify every file; correct files are not downloaded again."""
     from manyheads.data.public.catalogue import find
     from manyheads.data.public.download import get
 
@@ -113,9 +113,10 @@ def check_corpus(
         typer.Option(help="Language code of the source; without it, its script and language are not checked."),
     ] = None,
     target_language: Annotated[str | None, typer.Option(help="Language code of the target, likewise.")] = None,
-    max_characters: Annotated[int, typer.Option(help="Longest side that is not over-long.")] = 1000,
+    max_characters: Annotated[int, typer.Option(help="Longest side that is accepted.")] = 1000,
     max_ratio: Annotated[
-        float, typer.Option(help="How far from the usual balance of lengths a short text may be; long ones, less far.")
+        float,
+        typer.Option(help="Factor by which the ratio of lengths may differ from the usual one; less for long texts."),
     ] = 4.0,
     write_clean: Annotated[
         str | None, typer.Option(metavar="PREFIX", help="Write the good pairs to PREFIX.source and PREFIX.target.")
@@ -205,7 +206,9 @@ def _write_sides(pairs: Iterable[Pair], files: Sequence[Path]) -> None:
 @app.command("cut")
 def cut_corpora(
     cut: Annotated[Path, typer.Argument(help="A file that names the corpora, such as recipes/cuts/tatoeba.yaml.")],
-    out: Annotated[Path, typer.Option(help="A new folder for train, valid and test, a file for each two languages.")],
+    out: Annotated[
+        Path, typer.Option(help="A new folder for train, valid and test, a file for each pair of languages.")
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Hold out test and validation data by sentence, on both sides and over all languages of several corpora."""

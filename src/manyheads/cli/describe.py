@@ -15,7 +15,7 @@ def describe(
     changes: Changes = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say how large a model is, what training it costs, and how long that takes."""
+    """Show the size of a model, and the cost and time of training it."""
     from manyheads.training.describe import describe as describe_model
 
     description = describe_model(what, changes=changes or ())
@@ -26,4 +26,4 @@ def describe(
         return
     typer.echo(str(description))
     if description.is_chosen:
-        typer.echo(f"{what} has data alone: tokenizer, model and training are chosen for it.", err=True)
+        typer.echo(f"{what} has only data: tokenizer, model and training are chosen automatically.", err=True)

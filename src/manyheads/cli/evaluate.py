@@ -58,7 +58,7 @@ def evaluate(
     against: Against = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(help="Metric; default: the run's own and its companions.", autocompletion=completion.metrics),
+        typer.Option(help="Metric; default: the run's own and related ones.", autocompletion=completion.metrics),
     ] = None,
     lowercase: Annotated[bool | None, typer.Option(help="Ignore case in BLEU and chrF.")] = None,
     tokenizer: Tokenizer = None,

@@ -21,11 +21,11 @@ def generate(
     temperature: Annotated[
         float, typer.Option(min=0.0, help="Below 1 sharpens the distribution; 0 takes the most probable token.")
     ] = 1.0,
-    top_k: Annotated[int, typer.Option(min=0, help="Draw from this many most probable tokens; 0 from all.")] = 0,
+    top_k: Annotated[int, typer.Option(min=0, help="Sample from this many most probable tokens; 0: from all.")] = 0,
     top_p: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="Draw from the most probable tokens that have this mass together.")
+        float, typer.Option(min=0.0, max=1.0, help="Sample from the most probable tokens with this total probability.")
     ] = 1.0,
-    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the sampling.")] = 1,
     device: Device = "auto",
 ) -> None:
     """Continue a text, and print it token by token."""

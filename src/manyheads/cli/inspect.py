@@ -156,7 +156,7 @@ def inspect(
         ),
     ] = What.attention,
     kind: Annotated[
-        KindName | None, typer.Option(help="Whose attention. Default: cross, or the only kind that the model has.")
+        KindName | None, typer.Option(help="Kind of attention. Default: cross, or the only kind that the model has.")
     ] = None,
     layer: Annotated[int | None, typer.Option(help="One layer, counted from 1. Default: all.")] = None,
     head: Annotated[int | None, typer.Option(help="One head of that layer, counted from 1. Default: all.")] = None,
@@ -173,7 +173,7 @@ def inspect(
     against: Annotated[
         list[Path] | None,
         typer.Option(
-            metavar="RUN", help="Another run's curves beside; may be repeated.", autocompletion=completion.models
+            metavar="RUN", help="Another run, to add its curves; may be repeated.", autocompletion=completion.models
         ),
     ] = None,
     device: Device = "auto",
@@ -181,7 +181,7 @@ def inspect(
 ) -> None:
     """Look inside a run: a picture (.png, .svg), a page that works offline (.html), or numbers (.json).
 
-    Alignments are printed in Pharaoh format where no file is named.
+    Alignments are printed in Pharaoh format if no file is given.
     """
     form = _form(show, out, as_json)
     output_file(out, overwrite=overwrite)

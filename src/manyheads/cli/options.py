@@ -1,4 +1,4 @@
-"""Options that several verbs have, written once."""
+"""Options that several verbs share."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LengthPenalty = Annotated[
     typer.Option(
         metavar="[FORM:]α",
         help="α of the length penalty, by default the run's own. Forms: paper, ((5 + |y|) / 6)^α, the default; "
-        "power, |y|^α, as other toolkits have it.",
+        "power, |y|^α, as in other toolkits.",
     ),
 ]
 Engine = Annotated[
@@ -58,15 +58,15 @@ Precision = Annotated[
 To = Annotated[
     str | None,
     typer.Option(
-        help="Language to translate into, such as en, where the model has several. Default: one that the text's own is "
-        "translated into.",
+        help="Language to translate into, such as en, if the model has several. Default: chosen by the language of the "
+        "text.",
         autocompletion=completion.languages,
     ),
 ]
 From = Annotated[
     str | None,
     typer.Option(
-        "--from", help="Language of the texts, such as en, where the model has several. Default: it is detected."
+        "--from", help="Language of the texts, such as en, if the model has several. Default: it is detected."
     ),
 ]
 BatchSentences = Annotated[
@@ -75,8 +75,12 @@ BatchSentences = Annotated[
 PairsFormat = Annotated[
     str | None, typer.Option("--format", help="Format of --pairs: auto (by its name), tsv, csv or jsonl.")
 ]
-SourceColumn = Annotated[str | None, typer.Option(help="Column (from 0, or its name) or key of the source in --pairs.")]
-TargetColumn = Annotated[str | None, typer.Option(help="Column (from 0, or its name) or key of the target in --pairs.")]
+SourceColumn = Annotated[
+    str | None, typer.Option(help="Column (number from 0, or name) or key of the source in --pairs.")
+]
+TargetColumn = Annotated[
+    str | None, typer.Option(help="Column (number from 0, or name) or key of the target in --pairs.")
+]
 SourceFile = Annotated[Path, typer.Option("--source", help="Source text, one sentence per line (also .gz).")]
 TargetFile = Annotated[Path, typer.Option("--target", help="Target text, line by line parallel to the source.")]
 

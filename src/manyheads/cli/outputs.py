@@ -15,7 +15,7 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an output 
 
 
 def output_file(path: Path | None, *, inputs: Iterable[Path | str | None] = (), overwrite: bool) -> None:
-    """Raise an error if a file cannot or should not be written; call this before the work whose result it holds.
+    """Raise an error if a file cannot or should not be written; call this before computing its contents.
 
     `inputs` are the inputs of the same command: files, folders of files, and paths that begin with `data:`.
     """
@@ -52,4 +52,4 @@ def _ask(path: Path) -> None:
             "this file exists already.", where=str(path), cure="Choose another name, or add --overwrite."
         )
     if not typer.confirm(f"{path} exists already. Overwrite it?", err=True):
-        raise ManyheadsError("this file was left as it is.", where=str(path), cure="Choose another name.")
+        raise ManyheadsError("this file was not overwritten.", where=str(path), cure="Choose another name.")

@@ -15,7 +15,7 @@ def score(
     target: TargetFile,
     to: To = None,
     tokens: Annotated[
-        bool, typer.Option("--tokens", help="Also the log-probability of each token (with --json).")
+        bool, typer.Option("--tokens", help="Also print the log-probability of each token (with --json).")
     ] = False,
     engine: Engine = "auto",
     device: Device = "auto",

@@ -1,4 +1,4 @@
-"""`manyheads shortlist`: which target tokens each source token may become, for `translate --shortlist`."""
+"""`manyheads shortlist`: the target tokens allowed for each source token, for `translate --shortlist`."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ def shortlist(
             autocompletion=completion.models,
         ),
     ],
-    each: Annotated[int, typer.Option(min=1, help="Target tokens for each source token.")] = 50,
-    frequent: Annotated[int, typer.Option(min=1, help="Of the most frequent target tokens, always allowed.")] = 100,
+    each: Annotated[int, typer.Option(min=1, help="Number of target tokens for each source token.")] = 50,
+    frequent: Annotated[
+        int, typer.Option(min=1, help="Number of most frequent target tokens, which are always allowed.")
+    ] = 100,
 ) -> None:
     """Learn a vocabulary shortlist from the run's training data, by IBM Model 1."""
     from itertools import islice

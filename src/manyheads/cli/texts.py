@@ -36,7 +36,7 @@ PairTexts = Annotated[
     ),
 ]
 AsText = Annotated[
-    bool, typer.Option("--text", help="Take every argument as a text, also one that is the name of a file.")
+    bool, typer.Option("--text", help="Read every argument as a text, even if it is the name of a file.")
 ]
 
 

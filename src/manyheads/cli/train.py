@@ -76,7 +76,7 @@ def train(
     source_column: SourceColumn = None,
     target_column: TargetColumn = None,
     valid_source: Annotated[
-        Path | None, typer.Option(help="Validation source; cut off the data where missing.")
+        Path | None, typer.Option(help="Validation source; by default, pairs are held out of the data.")
     ] = None,
     valid_target: Annotated[Path | None, typer.Option(help="Validation target.")] = None,
     valid_pairs: Annotated[Path | None, typer.Option(help="Validation pairs, in the form of --pairs.")] = None,
@@ -108,7 +108,7 @@ def train(
     ] = False,
     changes: Changes = None,
 ) -> None:
-    """Train a model. Started again, it goes on where it was; Ctrl-C saves."""
+    """Train a model. The same command continues a training that was stopped; Ctrl-C saves."""
     from manyheads.training.files import Columns, Files
     from manyheads.training.progress import Reporter
     from manyheads.training.train import train as run_training

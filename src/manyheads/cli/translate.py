@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 SplitAbove = Annotated[
     int | None,
     typer.Option(
-        help="Cut a sentence of more tokens at its clauses, by default at the length trained on; 0 reads every text "
-        "whole, and does not split it into sentences either."
+        help="Split sentences of more tokens than this at clauses; by default, the longest in training. 0 translates "
+        "every text as a whole, without splitting it into sentences."
     ),
 ]
 Alignments = Annotated[
@@ -39,7 +39,9 @@ Alignments = Annotated[
 ]
 NoRepeat = Annotated[int | None, typer.Option(help="Forbid repeating any n-gram of this many tokens.")]
 Temperature = Annotated[float | None, typer.Option(help="Below 1 sharpens the distribution, above 1 flattens it.")]
-TopP = Annotated[float | None, typer.Option(help="Draw only from the most probable tokens of this total mass.")]
+TopP = Annotated[
+    float | None, typer.Option(help="Sample only from the most probable tokens with this total probability.")
+]
 Shortlist = Annotated[
     bool, typer.Option("--shortlist", help="Allow only likely tokens (see manyheads shortlist): faster.")
 ]
@@ -58,11 +60,11 @@ def translate(
     no_repeat_ngram: NoRepeat = None,
     extra_length: Annotated[int | None, typer.Option(help="Tokens by which an output may exceed its source.")] = None,
     split_above: SplitAbove = None,
-    sample: Annotated[bool, typer.Option("--sample", help="Draw outputs at random instead of searching.")] = False,
+    sample: Annotated[bool, typer.Option("--sample", help="Sample outputs instead of searching.")] = False,
     temperature: Temperature = None,
-    top_k: Annotated[int | None, typer.Option(help="Draw only from this many most probable tokens.")] = None,
+    top_k: Annotated[int | None, typer.Option(help="Sample only from this many most probable tokens.")] = None,
     top_p: TopP = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the draws.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the sampling.")] = None,
     alignments: Alignments = False,
     shortlist: Shortlist = False,
     batch: BatchSentences = None,

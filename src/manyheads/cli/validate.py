@@ -13,7 +13,7 @@ from manyheads.cli.options import AsJson, Changes
 def validate(
     recipe: Annotated[Path, typer.Argument(help="A recipe.", show_default=False)],
     changes: Changes = None,
-    files: Annotated[bool, typer.Option(help="Also look whether the files it names are there.")] = True,
+    files: Annotated[bool, typer.Option(help="Also check that the files it names exist.")] = True,
     as_json: AsJson = False,
 ) -> None:
     """Check a recipe: every key, every value, how they fit together, and whether its files exist."""
@@ -27,4 +27,4 @@ def validate(
     typer.echo(recipe_text(settings), nl=False)
     typer.echo(f"{recipe} is valid.", err=True)
     if is_chosen:
-        typer.echo("It has data alone: tokenizer, model and training are chosen for it.", err=True)
+        typer.echo("It has only data: tokenizer, model and training are chosen automatically.", err=True)

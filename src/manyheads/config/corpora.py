@@ -68,9 +68,9 @@ class CorpusSettings(Settings):
     weight: Weights = Field(
         1.0,
         description="How often its pairs are used in an epoch; a list has one number for each stage of "
-        "`training.stages`, 0 to leave the corpus out of it.",
+        "`training.stages`, and 0 leaves the corpus out of a stage.",
     )
-    source_language: str | None = Field(None, description="Language code of its sources, where corpora differ in it.")
+    source_language: str | None = Field(None, description="Language code of its sources, if corpora differ in it.")
     target_language: LanguageCode | None = Field(
         None,
         description="Language code of its targets; each source then begins with the tag <2code> for the model.",
@@ -103,7 +103,7 @@ class CorpusSettings(Settings):
     def _keep_has_lines(self) -> Self:
         """Check that `keep`, which selects lines by a column, is used with `pairs`."""
         if self.keep and self.pairs is None:
-            raise ValueError("`keep` chooses lines of `pairs`, and there are none")
+            raise ValueError("`keep` selects lines of `pairs`, which is not given")
         return self
 
     @model_validator(mode="after")
@@ -119,9 +119,9 @@ class CorpusSettings(Settings):
     def _both_ways_need_languages(self) -> Self:
         """Check that a corpus for both directions names both languages, since tags select the direction."""
         if self.both_ways and (self.source_language is None or self.target_language is None):
-            raise ValueError("both_ways needs source_language and target_language, by which the directions differ")
+            raise ValueError("both_ways needs source_language and target_language, which distinguish the directions")
         if self.both_ways and self.task is not None:
-            raise ValueError("both_ways is for files: a generated task goes one way")
+            raise ValueError("both_ways is for files: a generated task has one direction")
         return self
 
     @property
@@ -190,7 +190,9 @@ class DataSettings(Settings):
 
     train: OneOrSeveral = Field(description="What the model learns from: one corpus, or a list of them.")
     valid: OneOrSeveral | None = Field(None, description="What its progress is measured on: one corpus, or a list.")
-    held_out: Natural = Field(0, description="Pairs cut off the training data for validation where `valid` is missing.")
+    held_out: Natural = Field(
+        0, description="Pairs held out of the training data for validation if `valid` is missing."
+    )
     max_length: Positive = Field(256, description="Longest sequence in tokens, on either side, that is trained on.")
     too_long: Literal["skip", "truncate", "stop"] = Field(
         "skip", description="What to do with a longer one: skip it (and say how many), truncate it, or stop."
@@ -199,7 +201,7 @@ class DataSettings(Settings):
         default_factory=ModifySettings, description="Changes to training pairs while they are read."
     )
     units: Literal["sentences", "documents"] = Field(
-        "sentences", description="What a line holds, and so what is translated at once of running text."
+        "sentences", description="What a line contains, and so the unit in which running text is translated."
     )
     source_language: str | None = Field(None, description="Language code of the source, for the card and the server.")
     target_language: str | None = Field(None, description="Language code of the target.")
@@ -239,7 +241,7 @@ class TargetTokenizerSettings(Settings):
 
     kind: TokenizerKind = Field("bpe", description="bpe, unigram, characters, or symbols between white space.")
     vocabulary: Positive | None = Field(
-        None, description="Number of pieces; by default 8,000, or every character or symbol."
+        None, description="Number of pieces; by default 8,000, or every character or symbol that occurs."
     )
 
 
@@ -248,14 +250,14 @@ class TokenizerSettings(Settings):
 
     kind: TokenizerKind = Field("bpe", description="bpe, unigram, characters, or symbols between white space.")
     vocabulary: Positive | None = Field(
-        None, description="Number of pieces; by default 8,000, or every character or symbol there is."
+        None, description="Number of pieces; by default 8,000, or every character or symbol that occurs."
     )
     shared: bool = Field(True, description="One tokenizer for both sides.")
-    target: TargetTokenizerSettings | None = Field(None, description="The target's own tokenizer, where it differs.")
+    target: TargetTokenizerSettings | None = Field(None, description="The target's own tokenizer, if it differs.")
     normalization: Literal["nmt_nfkc", "nfkc", "nfkc_simplified", "identity"] = Field(
         "nmt_nfkc",
         description=(
-            "Unicode normalisation of the text before it is cut into pieces; "
+            "Unicode normalisation of the text before it is split into pieces; "
             "nfkc_simplified also writes traditional Chinese characters as simplified ones."
         ),
     )
@@ -267,7 +269,7 @@ class TokenizerSettings(Settings):
     weighted: bool = Field(
         False,
         description="Learn the pieces from the corpora in the proportions of the first stage of training (size times "
-        "weight) instead of from a sentence of each in turn.",
+        "weight) instead of from one sentence of each in turn.",
     )
     symbols: bool = Field(
         False,
@@ -281,7 +283,7 @@ class TokenizerSettings(Settings):
         0.0,
         description=(
             "Subword sampling in training: the probability that a BPE merge is left out (BPE-dropout), "
-            "or the α of unigram sampling (the smaller, the freer); 0 always takes the same pieces."
+            "or the α of unigram sampling (smaller values vary more); 0 always gives the same pieces."
         ),
     )
 
@@ -299,7 +301,7 @@ class TokenizerSettings(Settings):
 
     @model_validator(mode="after")
     def _symbols_stand_in_text(self) -> Self:
-        """Check that symbols are not used with white-space tokens: a placeholder may touch the words beside it."""
+        """Check that symbols are not used with white-space tokens: a placeholder may touch other words."""
         if self.symbols and "symbols" in (self.kind, self.target_kind):
             raise ValueError("`symbols: true` is for text, not for a tokenizer of kind symbols")
         return self
@@ -308,5 +310,7 @@ class TokenizerSettings(Settings):
     def _sampling_needs_subwords(self) -> Self:
         """Check that sampling is used with subwords: characters and symbols can spell a text in one way only."""
         if self.sampling and not {"bpe", "unigram"} & {self.kind, self.target_kind}:
-            raise ValueError(f"sampling needs subwords (kind: bpe or unigram); {self.kind} can be cut in one way only")
+            raise ValueError(
+                f"sampling needs subwords (kind: bpe or unigram); {self.kind} can be split in one way only"
+            )
         return self

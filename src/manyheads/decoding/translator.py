@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.data.tokens.tokenizers import Tokenizers
@@ -21,15 +21,13 @@ from manyheads.decoding.text.languages import Languages
 from manyheads.decoding.text.sentences import SplitText
 from manyheads.decoding.text.splitting import Splitter
 from manyheads.errors import ManyheadsError
-from manyheads.processor import usable_cores
 from manyheads.runs.folder import RunFolder
 
 STREAM_LINES = 1024  # read ahead of a stream: enough to sort by length, little enough to answer soon
 LIST_LINES = 8 * STREAM_LINES  # of a list at a time: it is returned as a whole, so its first lines need not come early
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     """A text as it is read: its ids, and before them the tag of the language to translate into, if there is one."""
 
     text: str
@@ -177,14 +175,14 @@ class Translator:
         ]
 
     def _search_parts(self, parts: list[list[Source]], options: TranslationOptions) -> list[list[Translation]]:
-        """Translate the parts of each text; only its first has a beginning that can be asked for."""
-        firsts, others = [one for some in parts for one in some[:1]], [one for some in parts for one in some[1:]]
-        if options.prefix:
-            found = [*self._search(firsts, options), *self._search(others, replace(options, prefix=None))]
-        else:
-            found = self._search([*firsts, *others], options)
-        first, further = iter(found), iter(found[len(firsts) :])
-        return [[next(further if place else first) for place in range(len(some))] for some in parts]
+        """Translate the parts of each text; a prefix is for the first part alone."""
+        if not options.prefix:
+            found = iter(self._search(list(itertools.chain.from_iterable(parts)), options))
+            return [list(itertools.islice(found, len(some))) for some in parts]
+        firsts = iter(self._search([one for some in parts for one in some[:1]], options))
+        others = [one for some in parts for one in some[1:]]
+        further = iter(self._search(others, replace(options, prefix=None)))
+        return [[next(further if place else firsts) for place in range(len(some))] for some in parts]
 
     def _targets(self, texts: Sequence[str], to: str | None, source: str | None = None) -> list[str | None]:
         """Return the language that each text is translated into, if it is known."""
@@ -196,22 +194,15 @@ class Translator:
 
     def _search(self, sources: Sequence[Source], options: TranslationOptions) -> list[Translation]:
         """Translate sources, except for those that are empty or have nothing to translate."""
-        results = [self._untranslated(source) for source in sources]
-        is_read = self.splitter.needs_translation
-        rows = [i for i, one in enumerate(sources) if one.ids and (options.prefix or is_read(one.text))]
+        needed = self.splitter.needs_translation
+        rows = [row for row, one in enumerate(sources) if one.ids and (options.prefix or needed(one.text))]
         prefix = self.tokenizers.target.encode(options.prefix) if options.prefix else []
-        found = self.engine.search([sources[i].tagged for i in rows], options, prefix=prefix)
+        found = self.engine.search([sources[row].tagged for row in rows], options, prefix=prefix)
         kept = [hypotheses[: options.n_best] for hypotheses in found]
         ids = [one.tokens for hypotheses in kept for one in hypotheses]
-        texts = iter(self.tokenizers.target.decode_all(ids, threads=usable_cores()))
-        for row, hypotheses in zip(rows, kept, strict=True):
-            results[row] = _presented(sources[row], hypotheses, texts)
-        return results
-
-    def _untranslated(self, source: Source) -> Translation:
-        """Return a source as its own translation if it is no text to translate; an empty one has none."""
-        same = bool(source.ids) and not self.splitter.needs_translation(source.text)
-        return Translation(source.text, [Candidate(source.text, 0.0, 0.0, [])] if same else [])
+        texts = iter(self.tokenizers.target.decode_all(ids, threads=None))
+        results = {row: _presented(sources[row], some, texts) for row, some in zip(rows, kept, strict=True)}
+        return [results[row] if row in results else _untranslated(one) for row, one in enumerate(sources)]
 
     def score(self, sources: Sequence[str], targets: Sequence[str], *, to: str | None = None) -> list[list[float]]:
         """Return the log-probability of each token of given targets, including the end token.
@@ -224,7 +215,7 @@ class Translator:
         if len(sources) != len(targets):
             raise ManyheadsError(f"there are {len(sources):,} sources but {len(targets):,} targets.")
         tags = map(self._tag, self._targets(sources, to))
-        rows = self.tokenizers.source.encode_all(sources, threads=usable_cores())
+        rows = self.tokenizers.source.encode_all(sources, threads=None)
         source_ids = [[*tag, *ids] for tag, ids in zip(tags, rows, strict=True)]
         return self.engine.score(source_ids, self.tokenizers.target.encode_all(targets))
 
@@ -233,6 +224,11 @@ def _chunks(texts: Iterable[str], size: int) -> Iterator[list[str]]:
     """Yield texts several at a time."""
     remaining = iter(texts)
     return iter(lambda: list(itertools.islice(remaining, size)), [])
+
+
+def _untranslated(source: Source) -> Translation:
+    """Return a source without anything to translate as its own translation; an empty one has none."""
+    return Translation(source.text, [Candidate(source.text, 0.0, 0.0, [])] if source.ids else [])
 
 
 def _presented(source: Source, hypotheses: list[Hypothesis], texts: Iterator[str]) -> Translation:

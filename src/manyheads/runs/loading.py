@@ -25,7 +25,7 @@ def choose_device(name: str) -> torch.device:
     """Return the device called auto, cpu, cuda or mps; auto chooses the fastest available one."""
     available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
     if name == "auto":
-        return torch.device(next(device for device, there in available.items() if there))
+        return torch.device(next(device for device, is_available in available.items() if is_available))
     try:
         device = torch.device(name)
     except RuntimeError:
@@ -34,13 +34,13 @@ def choose_device(name: str) -> torch.device:
         raise ManyheadsError(
             f"this computer has no device '{name}'.",
             where="--device",
-            cure=f"Available: auto, {', '.join(device for device, there in available.items() if there)}.",
+            cure=f"Available: auto, {', '.join(device for device, is_available in available.items() if is_available)}.",
         )
     return device
 
 
 class SkipInitialisation(TorchFunctionMode):
-    """A block in which models are built without random initial weights, because these will be replaced.
+    """A context in which models are built without random initial weights, because these will be replaced.
 
     Random features are still computed: they follow from a seed and are not stored in files.
     """
@@ -57,7 +57,7 @@ class SkipInitialisation(TorchFunctionMode):
 
 
 def load_model(kind: type[M], run: RunFolder, *, device: torch.device | str = "cpu") -> M:
-    """Build the run's model, of a kind such as `SequenceToSequence`, and fill it with the run's weights."""
+    """Build the run's model, which must be of a kind such as `SequenceToSequence`, and load the run's weights."""
     config = run.config()
     _check_size(config, run.weights_file)
     with SkipInitialisation():
@@ -80,14 +80,14 @@ def _check_size(config: ConfigBase, file: Path) -> None:
 
 
 def stored_tensors(model: nn.Module) -> dict[str, Tensor]:
-    """Return the tensors of a model that files store: its parameters, tied ones once, and its persistent buffers."""
+    """Return the tensors of a model that are saved: its parameters, tied ones once, and its persistent buffers."""
     persistent = model.state_dict(keep_vars=True)
     buffers = {name: buffer for name, buffer in model.named_buffers() if name in persistent}
     return {**dict(model.named_parameters()), **buffers}
 
 
 def model_arrays(model: nn.Module) -> Arrays:
-    """Return the stored tensors of a model as arrays; sharded tensors are gathered, by all processes together."""
+    """Return the saved tensors of a model as arrays; all processes must call this if any is sharded."""
     return whole_arrays(stored_tensors(model))
 
 

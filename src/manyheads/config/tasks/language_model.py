@@ -31,7 +31,7 @@ class TextTokenizerSettings(Settings):
 
     kind: Literal["bpe", "unigram", "characters"] = Field("bpe", description="bpe, unigram or characters.")
     vocabulary: Positive | None = Field(
-        None, description="Number of pieces; by default 8,000, or every character there is."
+        None, description="Number of pieces; by default 8,000, or every character that occurs."
     )
 
 

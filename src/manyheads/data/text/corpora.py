@@ -37,7 +37,7 @@ class Corpus(ABC):
         return enumerate(self.pairs(), start=1)
 
     def count(self) -> int:
-        """Return the number of pairs; where it is not known, every pair is read."""
+        """Return the number of pairs; if it is not known, every pair is read."""
         return sum(1 for _ in self.pairs())
 
     @abstractmethod
@@ -64,7 +64,7 @@ def open_corpus(
 
 
 class ParallelFiles(Corpus):
-    """Two files, or two folders of files, whose lines belong together."""
+    """Two files, or two folders of files, with parallel lines."""
 
     def __init__(self, settings: CorpusSettings, fingerprints: Fingerprints, *, lenient: bool = False) -> None:
         assert settings.source is not None and settings.target is not None
@@ -151,7 +151,7 @@ class PairFiles(Corpus):
         return self.settings.format
 
     def key(self) -> str:
-        """Return the checksum of the files' bytes and which columns are taken."""
+        """Return the checksum of the files' bytes, and which columns are used."""
         chosen = f"{self.settings.format} {self.settings.source_column} {self.settings.target_column}"
         kept = "".join(f" {name}={values}" for name, values in sorted(self.settings.keep.items(), key=str))
         header = " header" if self.settings.header else ""
@@ -181,7 +181,7 @@ class GeneratedCorpus(Corpus):
         return f"task {self.task!r} {self.split} {self.settings.count} {self.settings.seed}"
 
     def origin(self) -> str:
-        """Return the task, how much of it, and its seed."""
+        """Return the task, the number of pairs, and the seed."""
         return f"{self.settings.task} task, {self.settings.count:,} {self.split} pairs, seed {self.settings.seed}"
 
 
@@ -202,7 +202,7 @@ class Tagged(Corpus):
             yield number, Pair(f"{self.tag} {pair.source}" if pair.source.strip() else "", pair.target)
 
     def count(self) -> int:
-        """Return the whole's number of pairs."""
+        """Return the number of pairs of the untagged corpus."""
         return self.whole.count()
 
     def key(self) -> str:
@@ -237,11 +237,11 @@ class Together(Corpus):
                     yield pair
 
     def key(self) -> str:
-        """Return the keys of all."""
+        """Return the keys of all corpora."""
         return " and ".join(corpus.key() for corpus in self.corpora)
 
     def origin(self) -> str:
-        """Return where each comes from."""
+        """Return the origins of all corpora."""
         return "; ".join(corpus.origin() for corpus in self.corpora)
 
 
@@ -253,7 +253,7 @@ class Weighted(Corpus):
         self.corpora, self.weights, self.most = tuple(corpora), tuple(weights), most
 
     def pairs(self) -> Iterator[Pair]:
-        """Yield pairs at equal distances, corpus by corpus."""
+        """Yield evenly spaced pairs, corpus by corpus."""
         total = sum(weight * corpus.count() for corpus, weight in zip(self.corpora, self.weights, strict=True))
         scale = min(1.0, self.most / max(1.0, total))
         for corpus, weight in zip(self.corpora, self.weights, strict=True):
@@ -262,12 +262,12 @@ class Weighted(Corpus):
                 yield from (pair for _ in range(times))
 
     def key(self) -> str:
-        """Return the keys of all with their weights."""
+        """Return the keys of all corpora with their weights."""
         rows = zip(self.weights, self.corpora, strict=True)
         return f"at most {self.most} of " + " and ".join(f"{weight} × {corpus.key()}" for weight, corpus in rows)
 
     def origin(self) -> str:
-        """Return where each comes from."""
+        """Return the origins of all corpora."""
         return together(self.corpora).origin()
 
 

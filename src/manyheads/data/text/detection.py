@@ -42,7 +42,7 @@ class Detector:
         """Return all languages (or those in `among`), most probable first; for a text without letters, none."""
         sample = text[:CHARACTERS]
         allowed = self._codes if among is None else among
-        if not self._codes_of or not any(letter.isalpha() for letter in sample):
+        if not self._codes_of or not any(map(str.isalpha, sample)):
             return []
         ranked = {code: share for label, share in self._identifier.rank(sample) for code in self._codes_of[label]}
         shares = {code: ranked[code] for code in allowed if code in ranked}

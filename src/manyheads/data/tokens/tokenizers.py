@@ -24,6 +24,7 @@ from manyheads.config.symbols import SYMBOLS
 from manyheads.data.text.records import Pair
 from manyheads.data.tokens.sentencepiece_model import without_rules_files
 from manyheads.errors import ManyheadsError
+from manyheads.processor import usable_cores
 
 PAD, UNKNOWN, START, END = 0, 1, 2, 3
 SPACE = "▁"  # SentencePiece's sign for the space before a word
@@ -68,13 +69,13 @@ class Tokenizer:
         (ids,) = self.encode_all([text])
         return ids
 
-    def encode_all(self, texts: Sequence[str], *, threads: int = 1) -> list[list[int]]:
-        """Return the ids of many texts, computed by several threads."""
+    def encode_all(self, texts: Sequence[str], *, threads: int | None = 1) -> list[list[int]]:
+        """Return the ids of many texts, computed by several threads; None is one for each core."""
         rows: list[list[int]]
         if len(texts) == 1:  # starting a thread for it takes three times as long as encoding it
             rows = [self._processor.encode(texts[0])]
         else:
-            rows = self._processor.encode(list(texts), num_threads=threads)
+            rows = self._processor.encode(list(texts), num_threads=threads or usable_cores())
         if self._all_known:
             return rows
         unknown = self._processor.unk_id()
@@ -85,11 +86,12 @@ class Tokenizer:
         text: str = self._processor.decode(self._spelling(ids))
         return text
 
-    def decode_all(self, rows: Sequence[Sequence[int]], *, threads: int = 1) -> list[str]:
-        """Return the texts that many rows of ids spell, computed by several threads."""
+    def decode_all(self, rows: Sequence[Sequence[int]], *, threads: int | None = 1) -> list[str]:
+        """Return the texts that many rows of ids spell, computed by several threads; None is one for each core."""
         if len(rows) < 2:
             return [self.decode(ids) for ids in rows]
-        texts: list[str] = self._processor.decode([self._spelling(ids) for ids in rows], num_threads=threads)
+        spelling = [self._spelling(ids) for ids in rows]
+        texts: list[str] = self._processor.decode(spelling, num_threads=threads or usable_cores())
         return texts
 
     def _spelling(self, ids: Sequence[int]) -> list[int]:

@@ -106,25 +106,25 @@ class AutoEngine:
 
     def _unsupported_reason(self, options: TranslationOptions | None) -> str | None:
         """Return why CTranslate2 does not support a search with these options, or scoring (None); None if it does."""
+        if options is None or self._unsupported_run:
+            return self._unsupported_run
+        if options.sample:
+            return "only PyTorch draws samples that are reproducible from the seed"
+        if 2 * options.beam > self._target_vocabulary:
+            return f"a beam of {options.beam} is too wide for a vocabulary of {self._target_vocabulary}"
+        return None
+
+    @cached_property
+    def _unsupported_run(self) -> str | None:
+        """Why CTranslate2 does not support this run or this device, with any options; None if it does."""
         if find_spec("ctranslate2") is None:
             return "ctranslate2 is not installed"
         if self._device not in ("auto", "cpu") or _has_graphics_card(self._device):
             return "it is for processors, not for graphics cards"
-        if self._unsupported_keys:
-            return f"it does not support {' and '.join(self._unsupported_keys)}"
-        vocabulary = self._target_vocabulary
-        if options is not None and options.sample:
-            return "only PyTorch draws samples that are reproducible from the seed"
-        if options is not None and 2 * options.beam > vocabulary:
-            return f"a beam of {options.beam} is too wide for a vocabulary of {vocabulary}"
-        return None
-
-    @cached_property
-    def _unsupported_keys(self) -> list[str]:
-        """The keys of the model's settings that CTranslate2 does not support, with their values."""
         from manyheads.exchange.ctranslate2 import unsupported_by_ctranslate2
 
-        return unsupported_by_ctranslate2(self._run.config_for(TranslationConfig))
+        keys = unsupported_by_ctranslate2(self._run.config_for(TranslationConfig))
+        return f"it does not support {' and '.join(keys)}" if keys else None
 
     @cached_property
     def _target_vocabulary(self) -> int:

@@ -58,6 +58,7 @@ class CTranslate2Engine:
     def __init__(self, run: RunFolder, *, precision: Precision = "float32") -> None:
         self.config = run.config_for(TranslationConfig)
         self.special = self.config.special
+        self._never = frozenset(self.special.never)
         self._run = run
         self._precision = _supported(precision)
         self._workers = usable_cores()
@@ -79,7 +80,7 @@ class CTranslate2Engine:
         overlong = [
             row for row, limit in enumerate(limits) if any(len(hypothesis.tokens) > limit for hypothesis in found[row])
         ]
-        if options.beam == 1:
+        if overlong and options.beam == 1:
             self._truncate(sources, limits, found, options, overlong)
         elif overlong:
             again = self._search(
@@ -103,8 +104,6 @@ class CTranslate2Engine:
         rows: Sequence[int],
     ) -> None:
         """Truncate greedy outputs to their limits and score them; a search with these limits gives the same outputs."""
-        if not rows:
-            return
         truncated = [[_first_tokens(hypothesis, limits[row]) for hypothesis in found[row]] for row in rows]
         if options.scores:
             truncated = self._rescored([sources[row] for row in rows], truncated, options)
@@ -139,11 +138,10 @@ class CTranslate2Engine:
         if prefix or options.no_repeat_ngram:
             return self._rescored(sources, found, options)
         # Suppressing tokens costs a second scoring, so only the few outputs that contain one are searched again.
-        never = set(self.special.never)
         invalid = [
             row
             for row, hypotheses in enumerate(found)
-            if any(never.intersection(hypothesis.tokens) for hypothesis in hypotheses)
+            if not all(self._never.isdisjoint(hypothesis.tokens) for hypothesis in hypotheses)
         ]
         if invalid:
             invalid_sources = [sources[row] for row in invalid]
@@ -191,8 +189,9 @@ class CTranslate2Engine:
         # Read in the order of computation, so that the first results are converted while the last are computed.
         results = {row: self._hypotheses(futures[row].result(), options) for row in order}
         found = [results[row] for row in range(len(sources))]
-        every = (hypothesis for hypotheses in found for hypothesis in hypotheses)
-        if longest < longest_limit and any(not one.finished and len(one.tokens) == longest for one in every):
+        if longest < longest_limit and any(
+            not one.finished and len(one.tokens) == longest for hypotheses in found for one in hypotheses
+        ):
             raise too_long(longest + 1, longest)
         return found
 
@@ -227,7 +226,7 @@ class CTranslate2Engine:
 
     def _hypotheses(self, result: Any, options: TranslationOptions) -> list[Hypothesis]:  # noqa: ANN401
         """Convert CTranslate2's result for one source into hypotheses."""
-        rows = [[int(word) for word in words] for words in result.hypotheses]
+        rows = [list(map(int, words)) for words in result.hypotheses]
         hypotheses = [
             make_hypothesis(tokens, score, end=self.special.end, penalty=options.penalty)
             for tokens, score in zip(rows, result.scores or [UNKNOWN], strict=True)
@@ -265,7 +264,7 @@ class CTranslate2Engine:
 
     def _words(self, ids: Sequence[int]) -> list[str]:
         """Return ids as the words of the vocabulary."""
-        return [self._names[token] for token in ids]
+        return list(map(self._names.__getitem__, ids))
 
     def _most_sentences(self, options: TranslationOptions) -> int:
         """Return the maximum number of sentences in a batch."""
@@ -361,6 +360,8 @@ def _ranked(hypotheses: list[Hypothesis]) -> list[Hypothesis]:
 
     If an unfinished hypothesis has a better score than all finished ones, the first result is marked as `limited`.
     """
+    if len(hypotheses) == 1:  # greedy search
+        return hypotheses
     ranked = sorted(hypotheses, key=lambda hypothesis: -hypothesis.score)
     finished = [hypothesis for hypothesis in ranked if hypothesis.finished]
     if not finished:

@@ -25,19 +25,18 @@ class Languages:
 
     def __init__(self, settings: DataSettings, tokenizer: Tokenizer) -> None:
         self._directions = settings.directions
-        self._single_source = settings.source_language
+        self._single_sources = [] if settings.source_language is None else [settings.source_language]
         self._single_target = settings.target_language
         self._tokenizer = tokenizer
 
-    @property
+    @cached_property
     def targets(self) -> list[str]:
         """The target languages that can be chosen; empty if there is no choice."""
         return list(dict.fromkeys(target for _, target in self._directions))
 
     def sources(self, to: str | None = None) -> list[str]:
         """Return the source languages (of the target `to`, if given); empty if they are unknown."""
-        codes = [source for source, target in self._directions if to in (None, target)]
-        return list(dict.fromkeys(code for code in codes or [self._single_source] if code is not None))
+        return self._sources.get(to, self._single_sources)
 
     def detect(self, text: str, among: Sequence[str]) -> str | None:
         """Return which of these languages a text is in, or None if it cannot be detected."""
@@ -57,6 +56,8 @@ class Languages:
         Their language is `source`, or is detected among all languages of the run: for a few texts one by one, for many
         together. An ambiguous text is accepted if one of its likely languages is translated into `to`.
         """
+        if source is None and to is None:  # the target is chosen by the language of the text
+            return
         possible = self.sources(to)
         if not possible or (None, to) in self._directions:  # any source language is accepted
             return
@@ -66,7 +67,7 @@ class Languages:
         if source is not None:
             if source not in possible:
                 raise _unsupported(f"this run does not translate from '{source}'", to, possible, where="--from")
-        elif to is not None and not all_accepted and all(self._detector.supports(code) for code in possible):
+        elif not all_accepted and all(self._detector.supports(code) for code in possible):
             for sample in texts if len(texts) <= MOST_DETECTED_SINGLY else ["\n".join(texts)]:
                 detections = likely_languages(self._detector.detect(sample))
                 if detections and not any(detection.language in possible for detection in detections):
@@ -97,6 +98,15 @@ class Languages:
                 f"this run does not translate into '{to}', but into {', '.join(self.targets)}.",
                 where="--to",
             )
+
+    @cached_property
+    def _sources(self) -> dict[str | None, list[str]]:
+        """The source languages of each target that can be chosen, and those of all targets (None)."""
+        sources: dict[str | None, dict[str, None]] = {}
+        for source, target in self._directions:
+            for to in (None, target):
+                sources.setdefault(to, {}).update({} if source is None else {source: None})
+        return {to: list(codes) for to, codes in sources.items()}
 
     @cached_property
     def _tags(self) -> dict[str, list[int]]:

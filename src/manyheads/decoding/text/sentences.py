@@ -112,6 +112,8 @@ def split_sentences(
     `languages` are the possible languages of the text. If they give different sentences, `detect` is called to find
     the right one.
     """
+    if _LINE.fullmatch(text) and not _MAYBE_SEVERAL.search(text) and text == text.strip():  # most texts
+        return SplitText([text], ["", ""])
     return SplitText.from_spans(text, sentence_spans(text, languages, detect))
 
 

@@ -12,14 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from itertools import islice
 
 from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.data.tokens.tokenizers import Tokenizer
 from manyheads.decoding.text.languages import Languages
 from manyheads.decoding.text.sentences import Span, SplitText, split_sentences, stripped
-from manyheads.processor import usable_cores
 
 _BOUNDARIES = (
     re.compile(r"(?<=[,;:])\s+|(?<=[，；：、])\s*"),  # clauses
@@ -69,17 +67,18 @@ class Splitter:
         self, texts: Sequence[str], *, longest: int, source: str | None = None, to: str | None = None
     ) -> list[tuple[SplitText, list[list[int]]]]:
         """Return the parts of each text as `split` does, and the ids of each part."""
-        whole = not self._by_sentence or longest == 0
-        split = [SplitText([text], ["", ""]) if whole else self._sentences(text, source, to) for text in texts]
-        encode = partial(self._tokenizer.encode_all, threads=usable_cores())
-        rows = iter(encode([part for parts in split for part in parts.sentences]))
+        if self._by_sentence and longest:
+            split = [self._sentences(text, source, to) for text in texts]
+        else:
+            split = [SplitText([text], ["", ""]) for text in texts]
+        rows = iter(self._tokenizer.encode_all([part for parts in split for part in parts.sentences], threads=None))
         encoded = [(parts, list(islice(rows, len(parts.sentences)))) for parts in split]
         if longest == 0:
             return encoded
         for number, (parts, ids) in enumerate(encoded):
             if any(len(row) > longest for row in ids):
                 shorter = self._shorten(parts, longest, source, to)
-                encoded[number] = shorter, encode(shorter.sentences)
+                encoded[number] = shorter, self._tokenizer.encode_all(shorter.sentences, threads=None)
         return encoded
 
     def _sentences(self, text: str, source: str | None, to: str | None) -> SplitText:
