@@ -1,7 +1,9 @@
 """Tiny models and batches that the tests of several rooms share."""
 
 import functools
+import shutil
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import torch
 from hypothesis import settings
@@ -63,6 +65,13 @@ def stir(module: nn.Module, *, seed: int, gain: float = 1.0) -> nn.Module:
 def prepared(recipe: RecipeBase, run: RunFolder, tell: Callable[[str], None] = lambda _: None) -> Task:
     """Prepare a run of whatever task, on one thread."""
     return task_for(recipe).prepare(recipe, run, Machine(), tell)
+
+
+def without_checksums(run: Path) -> Path:
+    """Make a run folder one of an earlier version, which neither notices nor repairs what changes in it."""
+    (run / "checksums.json").unlink(missing_ok=True)
+    shutil.rmtree(run / "copies", ignore_errors=True)
+    return run
 
 
 def batch_of(rows: Sequence[Sequence[int]], *, ended: bool = True) -> Tokens:

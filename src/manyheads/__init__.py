@@ -7,6 +7,7 @@ Names are loaded when they are first used, so that importing the package costs n
 
 | room | what is in it |
 |---|---|
+| `bounded/` | readers with limits |
 | `errors` | the exception for mistakes of a user, with its cure |
 | `processor`, `memory` | the features of the processor, and the handling of freed memory |
 | `config/` | recipes: the typed description of a run |

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from helpers import without_checksums
 from manyheads.runs.claim import claimed
 
 Command = Callable[..., Any]
@@ -348,6 +349,7 @@ def test_what_is_not_a_run(command: Command, tmp_path: Path, verb: str, contents
 @pytest.mark.parametrize("verb", ["translate", "evaluate", "describe"])
 @pytest.mark.parametrize("missing", ["config.json", "recipe.yaml", "tokenizer", "model.safetensors"])
 def test_a_run_that_lacks_something(command: Command, run: Path, verb: str, missing: str, contents: Contents):
+    without_checksums(run)
     if (run / missing).is_dir():
         shutil.rmtree(run / missing)
     else:
@@ -362,7 +364,7 @@ def test_a_run_that_lacks_something(command: Command, run: Path, verb: str, miss
 @pytest.mark.parametrize("damaged", ["config.json", "recipe.yaml", "tokenizer/shared.model", "model.safetensors"])
 @pytest.mark.parametrize("content", [b"", b"\0" * 100], ids=["empty", "zeros"])
 def test_a_run_of_which_something_is_damaged(command: Command, run: Path, damaged: str, content: bytes):
-    (run / damaged).write_bytes(content)
+    (without_checksums(run) / damaged).write_bytes(content)
     command("translate", "--model", run, "a b").refuses(str(run / damaged))
 
 

@@ -72,4 +72,5 @@ def test_a_full_device():
         words = [sys.executable, "-m", "manyheads", "data", "list", "--json"]
         done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == REFUSED
-    assert done.stderr == "error: this cannot be read or written: No space left on device.\n"
+    sentence = "error: standard output: this cannot be written: No space left on device."
+    assert done.stderr == f"{sentence} Make room, or send the output elsewhere.\n"

@@ -147,9 +147,3 @@ def test_a_closed_pipe_ends_the_command_without_a_word():
     os.close(writing)
     assert done.returncode != 0
     assert done.stderr == ""
-
-
-def test_a_closed_output_is_what_the_user_wants():
-    words = f"exec {sys.executable} -m manyheads data list >&-"
-    done = subprocess.run(["sh", "-c", words], stderr=subprocess.PIPE, text=True)
-    assert (done.returncode, done.stderr) == (0, "")

@@ -46,7 +46,11 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("mono.de", [pair.target for pair in pairs[300:]]),
     ):
         (folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    columns = "".join(f"{pair.source}\t{pair.target}\n" for pair in pairs)
+    # Beside the dates there is a word on each line, so that a lexicon can be learned.
+    names = [f"{one}{other}" for one in "bcdfghklmn" for other in "aeiouaeiou"] * 4
+    columns = "".join(
+        f"{pair.source} {name}house\t{pair.target} {name}haus\n" for pair, name in zip(pairs, names, strict=True)
+    )
     (folder / "en-de.tsv").write_text(columns, encoding="utf-8")
     (folder / "mixed.yaml").write_text(SNIPPET, encoding="utf-8")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

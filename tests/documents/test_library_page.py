@@ -58,7 +58,7 @@ def scope(desk: Path) -> dict[str, object]:
 
 def shortened(snippet: str) -> str:
     """Return a snippet whose training takes seconds."""
-    with_changes = snippet.replace('out="runs/mine")', f'out="runs/mine", changes={SHORT})')
+    with_changes = snippet.replace('out="runs/mine", max_minutes=10)', f'out="runs/mine", changes={SHORT})')
     return with_changes.replace('changes=["training.steps=600"]', f"changes={SHORT}")
 
 

@@ -137,6 +137,7 @@ def test_a_run_is_written_once_and_is_the_same_model(tmp_path: Path, contents: C
     import_bert(folder, tmp_path / "run")
     assert set(contents(tmp_path / "run")) == {
         "card.md",
+        "checksums.json",
         "config.json",
         "model.safetensors",
         "tokenizer/tokenizer.json",

@@ -128,7 +128,8 @@ def recipe_for(name: str, **training: Any) -> Any:
 def built(name: str) -> tuple[ConfigBase, nn.Module]:
     """Return the configuration and a model whose outputs vary with what it reads."""
     task, model = MODELS[name]
-    sizes = {"vocabulary": VOCABULARY, "source_vocabulary": VOCABULARY, "target_vocabulary": VOCABULARY}
+    sizes = dict.fromkeys(("vocabulary", "source_vocabulary", "target_vocabulary"), VOCABULARY)
+    sizes |= {"unknown": 1, "first": 2, "separator": 3, "mask": 4}  # BERT's own ids are beyond so small a vocabulary
     values = {"task": task, "model": model}
     schema = config_class(values)
     config = schema.model_validate({**values, **{key: one for key, one in sizes.items() if key in schema.model_fields}})

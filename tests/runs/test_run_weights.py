@@ -60,7 +60,7 @@ def test_a_missing_file_is_named(tmp_path: Path):
 
 
 def test_everything_that_does_not_fit_is_named_at_once():
-    wanted = {"a": (4,), "b": (4, 3), "c": (2, 2)}
+    wanted = {"a": ARRAYS["a"].shape, "b": (4, 3), "c": (2, 2)}
     with pytest.raises(ManyheadsError) as caught:
         check_names(shapes({"a": ARRAYS["a"], "b": ARRAYS["b"], "d": ARRAYS["a"]}.items()), wanted, where="file")
     assert str(caught.value).splitlines() == [

@@ -100,7 +100,7 @@ def test_without_a_checkpoint_a_change_begins_the_run_again(tmp_path: Path, comm
 
 def test_a_run_of_an_earlier_version_goes_on_and_gets_the_record(case: Case):
     written = (case.run / "inputs.json").read_bytes()
-    for name in ("inputs.json", "checksums.json", "checkpoints/common/inputs.json"):
+    for name in ("inputs.json", "checksums.json", "copies/inputs.json"):
         (case.run / name).unlink()
     case.train().succeeds("Continuing from step 3")
     assert (case.run / "inputs.json").read_bytes() == written

@@ -305,9 +305,9 @@ def test_a_recipe_with_data_alone_gets_what_the_files_would(tmp_path: Path, comm
     command("train", recipe, "--out", run, *QUICK).succeeds("nothing to do")
     described = json.loads(command("describe", recipe, "--json").out)
     assert described["parameters"] < 3e6
-    assert "are chosen for it" in command("describe", recipe).err
+    assert "are chosen automatically" in command("describe", recipe).err
     printed = command("validate", recipe)
-    printed.succeeds("are chosen for it")
+    printed.succeeds("are chosen automatically")
     assert parse_recipe(printed.out) == recipe_for_data(yaml.safe_load(recipe.read_text()))
 
 
@@ -402,7 +402,8 @@ def test_a_chosen_recipe_counts_even_if_the_files_have_grown(started: Started):
     started.edit("  steps: 200\n", "  steps: 2\n")
     for path in (started.source, started.target):
         path.write_text(path.read_text() + "more\n" * 100)  # enough to choose more pairs for validation
-    started.again().succeeds("Finished at step 2.")
+    started.again().refuses("30 lines, now 130 lines", "--accept-changed-data")
+    started.again("--accept-changed-data").succeeds("Finished at step 2.")
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,10 @@
 | `inspect` | pictures, pages and numbers of the inside of a run |
 | `serve`, `server_afterwards` | the HTTP server, alone and after a training |
 | `export`, `import_`, `comparing` | other toolkits, and the comparison with Hugging Face |
-| `data`, `lexicon`, `shortlist` | corpora, lexicons and shortlists |
+| `data`, `cache`, `lexicon`, `shortlist` | corpora, the token cache, lexicons and shortlists |
 | `models` | the models that come with the package |
 | `options`, `texts`, `outputs` | common options, input texts and output files |
+| `failures` | a sentence for what no reader refuses, with the traceback in a file |
 | `help_pages`, `examples`, `completion` | help pages, their examples, and completion in a shell |
 """
 
@@ -85,8 +86,6 @@ def _written_out() -> Iterator[None]:
     """
     from manyheads.errors import ManyheadsError
 
-    if sys.stdout is None:  # closed by the caller, who does not want the output
-        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 (open until the end of the process)
     try:
         try:
             yield

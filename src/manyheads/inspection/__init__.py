@@ -6,6 +6,7 @@
 | `translating`, `reading`, `continuing` | the inspection of a translator, an encoder and a language model |
 | `kinds` | the three uses of attention, and their module names in a model |
 | `states` | the hidden states between a model's layers |
+| `room` | whether the attention weights of a text fit into memory |
 | `views` | arrays with their tokens, and their JSON form |
 | `steps` | decoding, one token at a time |
 | `beam_tree` | beam search as a tree |

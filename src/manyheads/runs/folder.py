@@ -9,7 +9,7 @@ inputs.json         fingerprints of the files that the run reads, to see whether
 checksums.json      checksums of the run's own files, to see whether one is damaged
 shortlist.safetensors   likely translations of each token, if `manyheads shortlist` made them
 checkpoints/step-…/ everything needed to go on
-checkpoints/common/ copies of the small files, to repair them from
+copies/            copies of the small files, to repair them from
 begun.yaml          the recipe that training was last started with; its user may edit recipe.yaml
 metrics.jsonl       loss, rate, speed and scores over time
 events/             the same for TensorBoard
@@ -54,10 +54,10 @@ CHANGEABLE = ("name", "training", "validation", "decoding")
 
 # What is written by way of drafts, as regular expressions: in the run folder and in its checkpoints.
 _WRITTEN = (
-    r"(?:recipe|begun)\.yaml|(?:config|held_out|inputs|checksums)\.json|(?:model|shortlist)\.safetensors|tokenizer"
+    r"(?:recipe|begun)\.yaml|(?:config|held_out|inputs|checksums)\.json|(?:model|shortlist)\.safetensors|tokenizer|copies"
     r"|metrics\.jsonl|card\.md"
 )
-_CHECKPOINT = r"step-[0-9]+|common"
+_CHECKPOINT = r"step-[0-9]+"
 
 R = TypeVar("R", bound=RecipeBase)
 C = TypeVar("C", bound=ConfigBase)

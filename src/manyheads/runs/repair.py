@@ -1,6 +1,6 @@
 """Damaged files of a run are found by their checksums, and repaired from copies where there are any.
 
-`checkpoints/common` has copies of the small files. The weights are those of a checkpoint, so that they can be copied
+`copies` has copies of the small files. The weights are those of a checkpoint, so that they can be copied
 from there; where they are the mean of several, the best checkpoint takes their place.
 """
 
@@ -28,7 +28,7 @@ from manyheads.runs.checksums import (
     tokenizer_files,
 )
 
-COMMON = "common"
+COPIES = "copies"
 TRIES = 5  # at a file that a running training replaces again and again
 
 Tell = Callable[[str], None]
@@ -54,10 +54,10 @@ def check_to_train(folder: Path, *, tell: Tell) -> None:
 
 
 def keep_copies(folder: Path) -> None:
-    """Keep copies of a run's small files beside its checkpoints, unless they are there."""
+    """Keep copies of a run's small files in its folder, unless they are there."""
     names = [name for name in (CONFIG, HELD_OUT, INPUTS, *tokenizer_files(folder)) if (folder / name).is_file()]
     contents = {name: (folder / name).read_bytes() for name in names}
-    place = folder / "checkpoints" / COMMON
+    place = folder / COPIES
     if {name: checksum(one) for name, one in contents.items()} == _copies(place):
         return
     with new_folder(place) as draft:
@@ -101,7 +101,7 @@ def _damaged(folder: Path, names: tuple[str, ...], *, tell: Tell) -> list[str]:
 
 def _copy(folder: Path, name: str) -> Path:
     """Return the place of a small file's copy."""
-    return folder / "checkpoints" / COMMON / name
+    return folder / COPIES / name
 
 
 def _copies(place: Path) -> dict[str, str | None]:
@@ -110,7 +110,7 @@ def _copies(place: Path) -> dict[str, str | None]:
 
 
 def _from_copy(folder: Path, name: str, tell: Tell) -> bool:
-    """Replace a file by a copy that has its checksum: one in `checkpoints/common`, or a checkpoint's weights."""
+    """Replace a file by a copy that has its checksum: one in `copies`, or a checkpoint's weights."""
     from manyheads.runs.checkpoints import AVERAGE, MODEL, checkpoint_folders
 
     wanted = (read_checksums(folder) or {})[name]

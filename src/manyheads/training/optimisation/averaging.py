@@ -47,7 +47,8 @@ def steps_to_average(saved: Iterable[int], progress: Progress, recipe: Recipe) -
 def steps_to_keep(saved: Sequence[int], progress: Progress, recipe: Recipe) -> set[int]:
     """Return the steps whose checkpoints must be kept: the newest, the best, and those to be averaged."""
     regular = sorted(step for step in saved if is_regular(step, recipe))
-    kept = {max(saved), *regular[-recipe.training.keep_checkpoints :], *steps_to_average(saved, progress, recipe)}
+    newest = regular[-recipe.training.keep_checkpoints :]
+    kept = {max(saved, default=0), *newest, *steps_to_average(saved, progress, recipe)}
     return kept if progress.best_step is None else kept | {progress.best_step}
 
 
