@@ -1,6 +1,6 @@
 """What no reader refuses, as a sentence: memory that is not there, a system that says no, a mistake of this program.
 
-A user sees a sentence with a cure. The traceback is for whoever looks into it: it is kept in a file, which is named.
+A user sees a sentence with a cure. The traceback is kept in a file, which is named, for debugging.
 """
 
 from __future__ import annotations

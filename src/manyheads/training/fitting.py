@@ -102,7 +102,7 @@ class ChosenFitting:
         return recipe.model_copy(update={"training": training.model_copy(update={"schedule": settings})})
 
     def _is_free(self, recipe: RecipeBase) -> bool:
-        """Whether the model has the sizes of a scale, which nobody gave."""
+        """Whether the model has the sizes of a scale, and its user set none of them."""
         model = getattr(recipe, "model", None)
         sizes = {"model", "model.kind", "model.preset", *(f"model.{name}" for name in Scale._fields)}
         return not sizes & self.given and any(_has(model, scale) for scale in SCALES)

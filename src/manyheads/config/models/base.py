@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from manyheads.bounded.machine import as_bytes
 from manyheads.config.values import Positive, Probability, Settings
 
-MOST_LAYERS = 500  # of a stack: the deepest Transformer that was published has so many in each of its two
+MOST_LAYERS = 500  # of a stack: the deepest published Transformer has this number in each of its two
 LARGEST = 4 * 10**12  # bytes of a model's weights; what fits into this machine is checked when a model is built
 WEIGHT_BYTES = 4  # of a float32
 LAYER_BYTES = 50_000  # of a layer's modules, however small its weights are

@@ -27,7 +27,7 @@ class LayerSettings(ModelSettings):
     biases: bool = Field(True, description="Biases in attention and feed-forward layers.")
 
     def stack_weights(self, layers: int, attention: AnyAttention, positions: AnyPositions, *, attentions: int) -> int:
-        """Return the number of weights of a stack, without norms and biases; each layer has so many attentions."""
+        """Return the number of weights of a stack, without norms and biases; each layer has `attentions` of them."""
         matrices = 3 if self.gated else 2
         layer = attentions * 4 * self.width**2 + matrices * self.width * self.feed_forward
         seen = attention.weights(self.width, self.heads)

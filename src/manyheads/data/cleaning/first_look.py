@@ -80,7 +80,7 @@ class SeenCorpus:
             yield pair
 
     def remarks(self, known: SideLanguages | None, *, most: int) -> list[str]:
-        """Return one or two sentences, from at most so many pairs."""
+        """Return one or two sentences, from at most this number of pairs."""
         sample = _thinned(self._sample, most)
         languages = known or self._languages(sample)
         medians = [f"{statistics.median_low(len(pair[side]) for pair in sample):,}" for side in (0, 1) if sample]
@@ -181,7 +181,7 @@ def _foreign(sample: Sequence[Pair], languages: SideLanguages) -> dict[str, floa
 
 
 def _thinned(sample: Sequence[Pair], most: int) -> Sequence[Pair]:
-    """Return at most so many of the pairs."""
+    """Return at most this number of the pairs."""
     return sample if len(sample) <= most else random.Random(SEED).sample(sample, most)
 
 
