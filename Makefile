@@ -46,7 +46,7 @@ $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Manyheads needs Python 3.11 or newer")'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/pip install -q -c constraints.txt $(TORCH_OPTIONS) torch
-	$(BIN)/pip install -q -c constraints.txt -e '.[plots,serve]'
+	$(BIN)/pip install -q -c constraints.txt -e '.[train,plots,serve]'
 	touch $(READY)
 
 $(DEV_READY): $(READY)

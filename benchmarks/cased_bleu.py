@@ -3,7 +3,7 @@
     manyheads evaluate RUN --source … --target … --save output.de
     python benchmarks/cased_bleu.py output.de [--split test_2016_flickr]
 
-The benchmark that everybody reports is on lower-cased, tokenised text. Here each word gets the form that is most
+The benchmark that is usually reported is on lower-cased, tokenised text. Here each word gets the form that is most
 frequent in the raw training text (not counting first words, which say little), the first word a capital, and Moses'
 detokenizer joins them. The reference is the raw one; what is lost on the way shows when the lower-cased reference is
 given as the output (`--split val`: 92.87). Needs the corpus (MANYHEADS_DATA) and `pip install sacremoses`.

@@ -2,13 +2,14 @@
 
     python benchmarks/decoding_speed.py RUN --source FILE --target FILE [--sentences 2000] [--rounds 8]
 
-Everybody has the same weights (the run, and what `manyheads export` makes of it), gets the same texts and returns
-texts, greedily and with a beam of 4, one sentence at a time and at the batch that suits it best. The sentences are
-divided among the rounds; in each round everybody translates the same part, one after the other, so that a change of the
-machine's mood meets all. Before that everybody tries its settings (CTranslate2's workers and threads, the size of a
-batch) twice on the first sentences and keeps the fastest. Speeds are sentences per second, the median over the rounds,
-of which every second one goes through everybody backwards. One at a time, everybody translates every fourth of the
-sentences, in three times as many rounds; in batches, everybody translates all of them twice.
+All contenders have the same weights (the run, and what `manyheads export` makes of it), get the same texts and return
+texts, greedily and with a beam of 4, one sentence at a time and at the batch that suits each best. The sentences are
+divided among the rounds; in each round every contender translates the same part, one after the other, so that a change
+of the machine's speed affects all. Before that, each tries its settings (CTranslate2's workers and threads, the size of
+a batch) twice on the first sentences and keeps the fastest. Speeds are sentences per second, the median over the
+rounds; every second round has the opposite order. One at a time, each translates every fourth of the sentences, in
+three times as many rounds; in batches, each translates all of them twice. A run that Marian cannot hold, such as one
+with rotary positions, is measured without Hugging Face's generate.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ import json
 import os
 import platform
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable
@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import sacrebleu
+from worker_process import WorkerProcess
 
 HERE = Path(__file__).resolve().parent
 BATCHES = (16, 32, 64, 128)
@@ -36,6 +37,7 @@ TRIAL = {True: 40, False: 250}  # sentences to try a setting with: one at a time
 Setting = tuple[str, str, str]
 """A contender, what it is told, and its precision."""
 
+HUGGING_FACE = "huggingface generate"
 OURS = {
     "manyheads auto, float32": [("manyheads", "auto", "float32")],
     "manyheads auto, int8": [("manyheads", "auto", "int8")],
@@ -48,45 +50,21 @@ OTHERS = {
 } | {
     "ctranslate2 defaults, float32": [("ctranslate2", "default", "float32")],
     "ctranslate2 defaults, int8": [("ctranslate2", "default", "int8")],
-    "huggingface generate": [("huggingface", "", "float32")],
+    HUGGING_FACE: [("huggingface", "", "float32")],
 }
 
 
-class Worker:
+class Worker(WorkerProcess):
     """A contender's process."""
 
     def __init__(self, setting: Setting, folder: Path) -> None:
         name, told, precision = setting
-        self._process = subprocess.Popen(
-            [sys.executable, str(HERE / "contenders" / "decoding_worker.py"), name, str(folder), told, precision],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            env=dict(os.environ),
-        )
-        self._answer()
-
-    def _answer(self) -> dict[str, Any]:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            if line.startswith("{"):
-                answer: dict[str, Any] = json.loads(line)
-                return answer
-        raise RuntimeError(f"the worker ended with status {self._process.wait()}")
+        worker = str(HERE / "contenders" / "decoding_worker.py")
+        super().__init__([sys.executable, worker, name, str(folder), told, precision], os.environ, quiet=True)
 
     def translate(self, texts: list[str], beam: int, batch: int) -> dict[str, Any]:
         """Send texts and wait for their translations."""
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps({"texts": texts, "beam": beam, "batch": batch}) + "\n")
-        self._process.stdin.flush()
-        return self._answer()
-
-    def close(self) -> None:
-        """End the process."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait()
+        return self.ask(json.dumps({"texts": texts, "beam": beam, "batch": batch}))
 
 
 @dataclass
@@ -113,12 +91,12 @@ def tried(workers: dict[Setting, Worker], settings: list[Setting], texts: list[s
 
 
 def divided(texts: list[str], parts: int) -> list[list[str]]:
-    """Return the texts as so many parts of about the same size."""
+    """Return the texts as a number of parts of about the same size."""
     return [texts[i * len(texts) // parts : (i + 1) * len(texts) // parts] for i in range(parts)]
 
 
 def measure(folder: Path, texts: list[str], rounds: int, names: Iterable[str]) -> dict[str, dict[str, Entry]]:
-    """Let everybody find its settings, then translate in turns."""
+    """Let each contender find its settings, then translate in turns."""
     contenders = {name: settings for name, settings in (OURS | OTHERS).items() if name in names}
     workers = {setting: Worker(setting, folder) for settings in contenders.values() for setting in settings}
     results: dict[str, dict[str, Entry]] = {}
@@ -178,21 +156,27 @@ def table(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines).strip()
 
 
-def exported(run: Path, folder: Path) -> None:
-    """Put the run and its two exports side by side."""
+def exported(run: Path, folder: Path) -> bool:
+    """Put the run and its exports side by side; return whether Hugging Face's Marian can hold it."""
+    from manyheads.errors import ManyheadsError
     from manyheads.exchange.ctranslate2 import export_ctranslate2
     from manyheads.exchange.huggingface import export_huggingface
     from manyheads.runs.folder import RunFolder
 
     (folder / "run").symlink_to(run.resolve())
-    export_huggingface(RunFolder.open(run), folder / "huggingface")
     export_ctranslate2(RunFolder.open(run), folder / "ctranslate2")
+    try:
+        export_huggingface(RunFolder.open(run), folder / "huggingface")
+    except ManyheadsError as refusal:
+        print(f"Without Hugging Face: {refusal}", file=sys.stderr)
+        return False
+    return True
 
 
 def main() -> None:
     """Run the benchmark, print the table, and write both forms of the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("run", type=Path, help="a run that Marian can hold (model.norm: post)")
+    parser.add_argument("run", type=Path, help="a run that CTranslate2 can hold")
     parser.add_argument("--source", type=Path, required=True)
     parser.add_argument("--target", type=Path, required=True)
     parser.add_argument("--sentences", type=int, default=2000)
@@ -204,8 +188,8 @@ def main() -> None:
 
     texts, references = (list(read_lines(file))[: options.sentences] for file in (options.source, options.target))
     with tempfile.TemporaryDirectory() as name:
-        exported(options.run, Path(name))
-        rows = summary(measure(Path(name), texts, options.rounds, options.only), references)
+        names = set(options.only) - (set() if exported(options.run, Path(name)) else {HUGGING_FACE})
+        rows = summary(measure(Path(name), texts, options.rounds, names), references)
     print(printed := table(rows))
     if set(options.only) == set(OURS | OTHERS):
         machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"

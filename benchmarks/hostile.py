@@ -1,10 +1,11 @@
 """Give every verb inputs that are hostile or careless, and count what becomes of them.
 
-    python benchmarks/hostile.py [--only WORDS] [--out results/hostile.json]
+    python benchmarks/hostile.py [--only WORDS | --every N] [--out results/hostile.json]
 
 Each case runs in a process of its own with limits on its time and memory. It is bad if it ends in a traceback, a signal
 or a mistake of the program, takes more than ten seconds or 1 GB, or succeeds with an input that cannot be used.
-The processes are forked from one that has imported the package; cases about standard streams run a command line.
+The processes are forked from one that has imported the package; cases about standard streams run a command line. A few
+controls, each of which must be found bad, show that this is found.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests"))
 
-from hostile.cases import all_cases  # noqa: E402
+from hostile.every import all_cases, controls  # noqa: E402
 from hostile.running import MEMORY, REFUSED, SECONDS, Case, Outcome, run  # noqa: E402
 from hostile.world import World  # noqa: E402
 
@@ -31,19 +32,23 @@ def main() -> None:
     """Run the cases, print those that are bad, and write the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="run the cases whose name or verb has these words")
+    parser.add_argument("--every", type=int, default=1, help="run every n-th of these cases")
     parser.add_argument("--jobs", type=int, default=2, help="cases that run side by side")
-    parser.add_argument("--out", type=Path, default=HERE / "results" / "hostile.json")
+    parser.add_argument("--out", type=Path, help="by default results/hostile.json, for a run of all cases")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["MANYHEADS_CACHE"] = str(Path(folder) / "cache")
         world = World.made_apart(Path(folder))
-        cases = [case for case in all_cases(world) if options.only in f"{case.verb}: {case.name}"]
+        cases = [case for case in all_cases(world) if options.only in f"{case.verb}: {case.name}"][:: options.every]
         outcomes = side_by_side(cases, options.jobs, Path(folder))
-    report = summary(outcomes)
+        report = summary(outcomes)
+        report["controls"] = {wanted: run(case).problems for wanted, case in controls(world).items()}
     print(table(report))
-    if not options.only:
-        options.out.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        options.out.with_suffix(".md").write_text(table(report), encoding="utf-8")
+    out = options.out or (None if options.only or options.every > 1 else HERE / "results" / "hostile.json")
+    if out:
+        out.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        out.with_suffix(".md").write_text(table(report), encoding="utf-8")
+    raise SystemExit(1 if report["bad"] else 0)
 
 
 def side_by_side(cases: list[Case], jobs: int, folder: Path) -> list[Outcome]:
@@ -82,7 +87,11 @@ def summary(outcomes: list[Outcome]) -> dict[str, object]:
         counts = verbs.setdefault(one.case.verb, Counter(tried=0, refused=0, worked=0, bad=0))
         counts["tried"] += 1
         counts["bad" if one.problems else "refused" if one.status == 2 else "worked"] += 1
-    bad = [{"verb": one.case.verb, "case": one.case.name, "problems": one.problems} for one in outcomes if one.problems]
+    bad = [
+        {"verb": one.case.verb, "case": one.case.name, "problems": one.problems, "said": one.said[-500:]}
+        for one in outcomes
+        if one.problems
+    ]
     return {
         "machine": f"{platform.machine()}, Python {platform.python_version()}",
         "limits": {"seconds": SECONDS, "bytes": MEMORY},

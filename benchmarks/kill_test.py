@@ -1,11 +1,14 @@
 """Kill a training run again and again, at random moments, and compare what it becomes with a run nobody touched.
 
-    python benchmarks/kill_test.py [--times 100] [--seed 1] [--modified]
+    python benchmarks/kill_test.py [--times 100] [--seed 1] [--modified | --streams | --planned]
 
 A real `manyheads train` process is killed with SIGKILL at a random moment, started again, killed again, until the given
 number of kills; then it is left to finish. Its `model.safetensors` must equal, byte for byte, that of a run that was
 never interrupted. Moments while a checkpoint is being written are among them, since the recipe writes one at every
 second step. With --modified, the pairs are changed while they are read, and the mixture and the rate change on the way.
+With --streams, a language model reads a text in lanes, several times over, in two batches for each update. With
+--planned, the run that nobody touches is given files and a minute, and chooses the rest; what it chose is its recipe,
+which the other run is trained by.
 """
 
 from __future__ import annotations
@@ -62,9 +65,36 @@ training:
 validation: {every: 40, metric: loss, sentences: 4, samples: 0}
 """
 
+STREAMS = """
+name: kill-test
+task: language_model
+data: {train: FOLDER/text, held_out: 0.05, length: 32}
+tokenizer: {kind: characters}
+model: {width: 64, heads: 4, layers: 2, feed_forward: 128, dropout: 0.1}
+training:
+  steps: 400
+  batch_tokens: 256
+  accumulate: 2
+  schedule: {kind: linear, rate: 0.005, warmup: 20}
+  checkpoint_every: 2
+  average: last
+  threads: 1
+validation: {every: 20, samples: 0}
+"""
+
+FORMS = {
+    "plain": (RECIPE, "kill_test"),
+    "modified": (MODIFIED, "kill_test_modified"),
+    "streams": (STREAMS, "kill_test_streams"),
+    "planned": (None, "kill_test_planned"),
+}
+"""The recipe of each form of the test, if it is not chosen, and the name of its result."""
+
+PLANNED = ["--max-minutes", "1", "--set", "training.checkpoint_every=10", "--set", "training.threads=1"]
+
 
 def write_corpora(folder: Path) -> None:
-    """Write two corpora of made-up sentences, and a lexicon of their words."""
+    """Write two corpora of made-up sentences, a lexicon of their words, and the sources as one text."""
     chance = random.Random(1)
     words = {"file": "Datei", "window": "Fenster", "red": "rote", "house": "Haus", "tired": "müde", "street": "Straße"}
     (folder / "lexicon.tsv").write_text("en\tde\n" + "".join(f"{a}\t{b}\n" for a, b in words.items()), encoding="utf-8")
@@ -75,12 +105,27 @@ def write_corpora(folder: Path) -> None:
             both = (" ".join(drawn), " ".join(words[word] for word in drawn))
             lines.append("\t".join(f"{side} {{0}} Tom {number + 10}." for side in both))
         (folder / f"{name}.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    sources = "".join(line.split("\t")[0] + "\n" for line in lines)
+    (folder / "text").write_text(sources, encoding="utf-8")
 
 
-def train(recipe: Path, run: Path) -> subprocess.Popen[bytes]:
-    """Start the real command."""
-    command = [sys.executable, "-m", "manyheads", "train", str(recipe), "--out", str(run), "--device", "cpu"]
+def train(what: Path, run: Path, *options: str) -> subprocess.Popen[bytes]:
+    """Start the real command with a recipe, or with a file of pairs."""
+    given = ["--pairs", str(what)] if what.suffix == ".tsv" else [str(what)]
+    command = [sys.executable, "-m", "manyheads", "train", *given, "--out", str(run), "--device", "cpu", *options]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def train_untouched(text: str | None, folder: Path) -> Path:
+    """Train the run that nobody touches; return the recipe of the other one."""
+    whole = folder / "whole"
+    if text is None:
+        assert train(folder / "one.tsv", whole, *PLANNED).wait() == 0
+        return whole / "recipe.yaml"
+    recipe = folder / "recipe.yaml"
+    recipe.write_text(text.replace("FOLDER", str(folder)), encoding="utf-8")
+    assert train(recipe, whole).wait() == 0
+    return recipe
 
 
 def steps_taken(run: Path) -> int:
@@ -112,17 +157,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--times", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--modified", action="store_true")
+    forms = parser.add_mutually_exclusive_group()
+    for form in ("modified", "streams", "planned"):
+        forms.add_argument(f"--{form}", dest="form", action="store_const", const=form, default="plain")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    out = options.out or HERE / "results" / ("kill_test_modified.json" if options.modified else "kill_test.json")
+    text, result_name = FORMS[options.form]
+    out = options.out or HERE / "results" / f"{result_name}.json"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        recipe = folder / "recipe.yaml"
         write_corpora(folder)
-        text = MODIFIED.replace("FOLDER", name) if options.modified else RECIPE
-        recipe.write_text(text, encoding="utf-8")
-        assert train(recipe, folder / "whole").wait() == 0
+        recipe = train_untouched(text, folder)
         reached = kill_repeatedly(recipe, folder / "killed", options.times, random.Random(options.seed))
         assert train(recipe, folder / "killed").wait() == 0
         sums = {

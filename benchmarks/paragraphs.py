@@ -26,8 +26,9 @@ from typing import Any
 
 from manyheads.config.corpora import CorpusSettings
 from manyheads.data.text.corpora import open_corpus
-from manyheads.decoding.text.sentences import SplitText, split_sentences
+from manyheads.decoding.text.sentences import split_sentences
 from manyheads.decoding.translator import Translator
+from manyheads.documents.split_text import SplitText
 from manyheads.metrics.overlap import overlap_score
 
 RESULTS = Path(__file__).resolve().parent / "results" / "paragraphs.json"

@@ -9,6 +9,10 @@ more alone: rounding depends on what stands in a batch with a sentence, so two n
 places; that is a tie if the model's own log-probabilities say so, and a mix-up otherwise. The generator's own processor
 time is reported because it shares the cores with the server. Then four times as many clients overload the server, which
 must refuse quickly and recover. Without --sentences, dates in forty locales are translated.
+
+    python benchmarks/serving_load.py tatoeba --pairs en-de=test.en-de.tsv en-fr=test.en-fr.tsv en-zh=test.en-zh.tsv
+
+A run of several languages is served in both directions of each file of pairs, and each request is in another one.
 """
 
 from __future__ import annotations
@@ -25,6 +29,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,19 +37,44 @@ from urllib.parse import urlsplit
 
 HERE = Path(__file__).resolve().parent
 MOST_SENTENCES = 8
-LANGUAGES = "xx", "yy"  # what the run is served as
+LANGUAGES = "xx", "yy"  # what a run of one direction is served as
+Direction = tuple[str, str]
+Texts = dict[Direction, dict[str, str]]
+"""Of each direction, its sentences and what the engine itself makes of them."""
 CLOSE = 0.01  # log-probabilities that differ by less, relatively, are a tie
 
 
-def read_sentences(path: Path | None, count: int) -> list[str]:
-    """Return different sentences that the server will take as one each."""
+def read_sentences(options: argparse.Namespace) -> list[tuple[Direction, list[str]]]:
+    """Return different sentences of each direction, which the server will take as one each."""
     from manyheads.data.generated import task
+
+    if options.pairs:
+        return [one for given in options.pairs for one in both_directions(given, options.count)]
+    if options.sentences is None:
+        lines = [pair.source for pair in task("dates").pairs("train", count=2 * options.count)]
+    else:
+        lines = options.sentences.read_text(encoding="utf-8").splitlines()
+    return [(LANGUAGES, single_sentences(lines, options.count))]
+
+
+def both_directions(given: str, count: int) -> list[tuple[Direction, list[str]]]:
+    """Return the sentences of both sides of `en-de=FILE`, whose lines have a tab between the sides."""
+    from manyheads.data.text.files import read_lines
+
+    names, _, path = given.partition("=")
+    first, _, second = names.partition("-")
+    rows = [line.split("\t")[:2] for line in read_lines(Path(path))]
+    sides = zip(*rows, strict=True)
+    return [
+        (direction, single_sentences(side, count))
+        for direction, side in zip([(first, second), (second, first)], sides, strict=True)
+    ]
+
+
+def single_sentences(lines: Iterable[str], count: int) -> list[str]:
+    """Return at most `count` different lines that are one sentence each."""
     from manyheads.decoding.text.sentences import split_sentences
 
-    if path is None:
-        lines = [pair.source for pair in task("dates").pairs("train", count=2 * count)]
-    else:
-        lines = path.read_text(encoding="utf-8").splitlines()
     kept = [line.strip() for line in dict.fromkeys(lines) if len(split_sentences(line).sentences) == 1]
     return kept[:count]
 
@@ -53,24 +83,30 @@ OFFLINE = """
 import json, sys, time
 from manyheads.decoding.translator import Translator
 run, seconds = sys.argv[1], float(sys.argv[2])
-sentences = json.load(sys.stdin)
+asked = json.load(sys.stdin)
 translator = Translator(run)
-found = translator.translations(sentences)
+found = [[one.text for one in translator.translations(texts, source=source, to=to)] for source, to, texts in asked]
 began, computed, done = time.perf_counter(), time.process_time(), 0
 while time.perf_counter() - began < seconds:
-    translator.translate(sentences)
-    done += len(sentences)
+    for source, to, texts in asked:
+        translator.translate(texts, source=source, to=to)
+        done += len(texts)
 speed = done / (time.perf_counter() - began)
 frugality = done / (time.process_time() - computed)
-print(json.dumps({"speed": speed, "frugality": frugality, "texts": [one.text for one in found]}))
+print(json.dumps({"speed": speed, "frugality": frugality, "texts": found}))
 """
 
 
-def offline(run: Path, sentences: list[str], seconds: float) -> dict[str, Any]:
+def named(direction: Direction) -> tuple[str | None, str | None]:
+    """Return a direction as the translator is told it: not at all, where the run has only one."""
+    return (None, None) if direction == LANGUAGES else direction
+
+
+def offline(run: Path, sentences: list[tuple[Direction, list[str]]], seconds: float) -> dict[str, Any]:
     """Return the engine's own answers, and its sentences per second, in a process of its own."""
     done = subprocess.run(
         [sys.executable, "-c", OFFLINE, str(run), str(seconds)],
-        input=json.dumps(sentences),
+        input=json.dumps([(*named(direction), texts) for direction, texts in sentences]),
         capture_output=True,
         text=True,
         check=True,
@@ -82,10 +118,10 @@ def offline(run: Path, sentences: list[str], seconds: float) -> dict[str, Any]:
 class Server:
     """The real command in a process of its own."""
 
-    def __init__(self, run: Path, options: list[str], *, languages: tuple[str, str] = LANGUAGES) -> None:
-        named = f"{languages[0]}-{languages[1]}={run}"
+    def __init__(self, run: Path, options: list[str], *, languages: Direction | None = LANGUAGES) -> None:
+        served = str(run) if languages is None else f"{languages[0]}-{languages[1]}={run}"
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "manyheads", "serve", named, "--port", "0", *options],
+            [sys.executable, "-m", "manyheads", "serve", served, "--port", "0", *options],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
@@ -131,7 +167,7 @@ class Load:
     errors: list[str] = field(default_factory=list)
     latencies: list[float] = field(default_factory=list)
     refusal_latencies: list[float] = field(default_factory=list)
-    differing: list[tuple[str, str]] = field(default_factory=list)
+    differing: list[tuple[Direction, str, str]] = field(default_factory=list)
     memory: list[float] = field(default_factory=list)
     generator_seconds: float = 0.0
     server_seconds: float = 0.0
@@ -170,17 +206,18 @@ class Connection:
             self._streams = None
 
 
-async def client(url: str, number: int, expected: dict[str, str], until: float, load: Load, *, retry: bool) -> None:
+async def client(url: str, number: int, expected: Texts, until: float, load: Load, *, retry: bool) -> None:
     """Send request after request; who is refused comes back, soon in an overload, since that is what makes it one."""
     chance = random.Random(number)
-    sentences = list(expected)
+    sentences = {direction: list(texts) for direction, texts in expected.items()}
     connection = Connection(url)
     while time.perf_counter() < until:
-        asked = chance.sample(sentences, chance.randint(1, MOST_SENTENCES))
+        direction = chance.choice(list(sentences))
+        asked = chance.sample(sentences[direction], chance.randint(1, MOST_SENTENCES))
         began = time.perf_counter()
         try:
             status, headers, content = await connection.post(
-                "/translate", {"q": "\n".join(asked), "source": LANGUAGES[0], "target": LANGUAGES[1]}
+                "/translate", {"q": "\n".join(asked), "source": direction[0], "target": direction[1]}
             )
         except (OSError, EOFError) as error:
             load.errors.append(repr(error))
@@ -197,16 +234,17 @@ async def client(url: str, number: int, expected: dict[str, str], until: float, 
             load.latencies.append(seconds)
             load.requests += 1
             load.sentences += len(asked)
-            note_differences(asked, json.loads(content)["translatedText"].split("\n"), expected, load)
+            note_differences(direction, asked, json.loads(content)["translatedText"].split("\n"), expected, load)
     connection.close()
 
 
-def note_differences(asked: list[str], found: list[str], expected: dict[str, str], load: Load) -> None:
+def note_differences(direction: Direction, asked: list[str], found: list[str], expected: Texts, load: Load) -> None:
     """Note what is not what the engine itself said."""
     if len(asked) != len(found):
         load.errors.append(f"{len(asked)} sentences became {len(found)}")
         return
-    load.differing += [(one, text) for one, text in zip(asked, found, strict=True) if text != expected[one]]
+    own = expected[direction]
+    load.differing += [(direction, one, text) for one, text in zip(asked, found, strict=True) if text != own[one]]
 
 
 async def sample_memory(server: Server, load: Load, every: float) -> None:
@@ -216,8 +254,8 @@ async def sample_memory(server: Server, load: Load, every: float) -> None:
         await asyncio.sleep(every)
 
 
-async def phase(server: Server, expected: dict[str, str], *, clients: int, seconds: float, retry: bool) -> Load:
-    """Let so many clients loose for so long."""
+async def phase(server: Server, expected: Texts, *, clients: int, seconds: float, retry: bool) -> Load:
+    """Run a number of clients for a time."""
     load = Load()
     began, computed, server_computed = time.perf_counter(), time.process_time(), server.processor_seconds
     sampling = asyncio.create_task(sample_memory(server, load, max(0.2, seconds / 100)))
@@ -230,23 +268,24 @@ async def phase(server: Server, expected: dict[str, str], *, clients: int, secon
     return load
 
 
-def mixed_up(run: Path, differing: list[tuple[str, str]]) -> tuple[int, int]:
+def mixed_up(run: Path, differing: list[tuple[Direction, str, str]]) -> tuple[int, int]:
     """Return how many differing answers are mix-ups and how many ties."""
     from manyheads.decoding.translator import Translator
 
-    different = list(dict.fromkeys(differing))
-    if not different:
+    if not differing:
         return 0, 0
     translator = Translator(run)
-    sources = [source for source, _ in different]
-    own = translator.translate(sources, batch_sentences=1)
-    served = [sum(row) for row in translator.score(sources, [text for _, text in different])]
-    best = [sum(row) for row in translator.score(sources, own)]
-    tied = {
-        pair: text == pair[1] or abs(ours - theirs) <= CLOSE * max(1.0, abs(ours))
-        for pair, text, ours, theirs in zip(different, own, best, served, strict=True)
-    }
-    ties = sum(tied[pair] for pair in differing)
+    tied: dict[tuple[Direction, str, str], bool] = {}
+    for direction in dict.fromkeys(direction for direction, _, _ in differing):
+        different = list(dict.fromkeys(one for one in differing if one[0] == direction))
+        source, to = named(direction)
+        sources = [text for _, text, _ in different]
+        own = translator.translate(sources, batch_sentences=1, source=source, to=to)
+        served = [sum(row) for row in translator.score(sources, [text for _, _, text in different], to=to)]
+        best = [sum(row) for row in translator.score(sources, own, to=to)]
+        for one, text, ours, others in zip(different, own, best, served, strict=True):
+            tied[one] = text == one[2] or abs(ours - others) <= CLOSE * max(1.0, abs(ours))
+    ties = sum(tied[one] for one in differing)
     return len(differing) - ties, ties
 
 
@@ -291,7 +330,7 @@ def summary(load: Load, run: Path) -> dict[str, Any]:
     }
 
 
-async def measure(server: Server, expected: dict[str, str], options: argparse.Namespace) -> dict[str, Load]:
+async def measure(server: Server, expected: Texts, options: argparse.Namespace) -> dict[str, Load]:
     """Warm up, load, overload, and see that the server recovers."""
     short = max(2.0, options.seconds / 10)
     await phase(server, expected, clients=options.clients, seconds=min(5.0, short), retry=False)
@@ -330,9 +369,12 @@ def table(results: dict[str, Any]) -> str:
 def main() -> None:
     """Run the benchmark, print the table, and write both forms of the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("run", type=Path, help="the run folder")
+    parser.add_argument("run", type=Path, help="the run folder, or the name of a model of the package")
+    parser.add_argument(
+        "--pairs", nargs="*", default=[], help="files of pairs, served in both directions", metavar="EN-DE=FILE"
+    )
     parser.add_argument("--sentences", type=Path, help="a file with one source sentence per line")
-    parser.add_argument("--count", type=int, default=1000, help="different sentences")
+    parser.add_argument("--count", type=int, default=1000, help="different sentences of each direction")
     parser.add_argument("--clients", type=int, default=64)
     parser.add_argument("--seconds", type=float, default=300.0)
     parser.add_argument("--offline-seconds", type=float, default=20.0)
@@ -341,10 +383,14 @@ def main() -> None:
     )
     parser.add_argument("--out", type=Path, default=HERE / "results" / "serving_load.json")
     options = parser.parse_args()
-    sentences = read_sentences(options.sentences, options.count)
+    sentences = read_sentences(options)
     before = offline(options.run, sentences, options.offline_seconds)
-    expected = dict(zip(sentences, before["texts"], strict=True))
-    server = Server(options.run, [f"--{one}" for one in options.serve])
+    expected = {
+        direction: dict(zip(texts, own, strict=True))
+        for (direction, texts), own in zip(sentences, before["texts"], strict=True)
+    }
+    languages = None if options.pairs else LANGUAGES
+    server = Server(options.run, [f"--{one}" for one in options.serve], languages=languages)
     loads = asyncio.run(measure(server, expected, options))
     alive, status = server.is_running, server.stop()
     after = offline(options.run, sentences, options.offline_seconds)
@@ -352,6 +398,7 @@ def main() -> None:
     results: dict[str, Any] = {
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
         "clients": options.clients,
+        "directions": len(expected),
         "offline_sentences_per_second": round(speed, 1),
         "offline_before_and_after": [round(before["speed"], 1), round(after["speed"], 1)],
         "offline_sentences_per_processor_second": round(statistics.mean([before["frugality"], after["frugality"]]), 1),

@@ -95,7 +95,7 @@ CORPORA = {"multi30k": multi30k, "tatoeba": tatoeba}
 
 
 def write_texts(corpus: str, folder: Path) -> dict[str, str]:
-    """Write the plain text files that everybody reads, and return their paths by name."""
+    """Write the plain text files that all contenders read, and return their paths by name."""
     folder.mkdir(parents=True, exist_ok=True)
     texts: dict[str, str] = {}
     for split, pairs in CORPORA[corpus]().items():

@@ -2,7 +2,7 @@
 
     python benchmarks/training_speed.py [--rounds 6] [--updates 12] [--threads 2]
 
-Everybody trains the model of recipes/multi30k-tiny.yaml on identical batches of at most 4,096 padded tokens, in
+Each contender trains the model of recipes/multi30k-tiny.yaml on identical batches of at most 4,096 padded tokens, in
 float32, with the same threads, schedule and optimiser settings, in alternating rounds of one run. The figures are
 medians over the rounds; the loss is the plain negative log-likelihood per token on unseen batches after equal numbers
 of updates. JoeyNMT runs in a virtual environment of its own, made on first use. Needs the corpus (MANYHEADS_DATA) and
@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from worker_process import WorkerProcess
 
 HERE = Path(__file__).resolve().parent
 CONTENDERS = ("manyheads", "joeynmt", "torch", "huggingface")
@@ -32,7 +33,7 @@ TRAINING, UNSEEN = 100, 8  # batches
 
 
 def write_batches(path: Path) -> None:
-    """Tokenise Multi30k as the recipe says and write the batches that everybody gets."""
+    """Tokenise Multi30k as the recipe says and write the batches that all contenders get."""
     from manyheads.config.reading import load_recipe_for
     from manyheads.config.tasks.translation import TranslationRecipe
     from manyheads.runs.folder import RunFolder
@@ -59,38 +60,17 @@ def joeynmt_python(folder: Path) -> str:
     return str(python)
 
 
-class Worker:
+class Worker(WorkerProcess):
     """A contender's process."""
 
     def __init__(self, name: str, batches: Path, threads: int, python: str) -> None:
-        environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
-        self._process = subprocess.Popen(
-            [python, str(HERE / "contenders" / "worker.py"), name, str(batches), str(threads)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=environment,
-        )
-        self.parameters = self._answer()["parameters"]
-
-    def _answer(self) -> dict[str, Any]:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            if line.startswith("{"):  # some toolkits log to standard output
-                answer: dict[str, Any] = json.loads(line)
-                return answer
-        raise RuntimeError(f"the worker ended with status {self._process.wait()}")
-
-    def ask(self, request: str) -> dict[str, Any]:
-        """Send one request and wait for its answer."""
-        assert self._process.stdin is not None
-        self._process.stdin.write(request + "\n")
-        self._process.stdin.flush()
-        return self._answer()
+        command = [python, str(HERE / "contenders" / "worker.py"), name, str(batches), str(threads)]
+        super().__init__(command, {**os.environ, "OMP_NUM_THREADS": str(threads)})
+        self.parameters = self.ready["parameters"]
 
 
 def measure(workers: dict[str, Worker], rounds: int, updates: int) -> dict[str, dict[str, Any]]:
-    """Let everybody train in turns; the first round of each warms up and does not count."""
+    """Let all contenders train in turns; the first round of each warms up and does not count."""
     results: dict[str, dict[str, Any]] = {
         name: {"parameters": worker.parameters, "tokens_per_second": [], "loss": []} for name, worker in workers.items()
     }

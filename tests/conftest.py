@@ -57,7 +57,7 @@ class Background:
 
     def __init__(self, *arguments: object) -> None:
         words = [sys.executable, "-m", "manyheads", *map(str, arguments)]
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 (closed in `end`)
+        self._log = tempfile.NamedTemporaryFile()  # noqa: SIM115 (closed in `end`)
         self.process = subprocess.Popen(words, stdout=self._log, stderr=subprocess.STDOUT)
 
     def wait_for(self, happened: Callable[[], bool]) -> None:
@@ -78,9 +78,8 @@ class Background:
         return result
 
     def said(self) -> str:
-        """What it has said so far."""
-        self._log.seek(0)
-        return self._log.read().decode()
+        """What it has said so far. It is read by name: a shared file would share its offset with the writer."""
+        return Path(self._log.name).read_text(encoding="utf-8")
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ def stir(module: nn.Module, *, seed: int, gain: float = 1.0) -> nn.Module:
         for name, parameter in module.named_parameters():
             drawn = torch.randn(parameter.shape, generator=generator)
             if parameter.dim() > 1:
-                parameter.copy_(drawn * gain * parameter.shape[-1] ** -0.5)
+                parameter.copy_(drawn * gain * parameter[0].numel() ** -0.5)
             else:
                 parameter.copy_(drawn * 0.3 + (1.0 if name.endswith("weight") else 0.0))
     return module

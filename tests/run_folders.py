@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,8 @@ def make_run(
 ) -> RunFolder:
     """Write a run whose weights are drawn at random."""
     one_direction = {"train": {"task": "dates"}, "source_language": "en", "target_language": "de"}
-    sizes = {"width": 32, "heads": 4, "encoder_layers": 2, "decoder_layers": 1, "feed_forward": 48, "dropout": 0.1}
+    sizes = {"width": 32, "encoder_layers": 2, "decoder_layers": 1, "dropout": 0.1}
+    sizes |= {"heads": 4, "feed_forward": 48} if model.get("kind", "transformer") == "transformer" else {}
     recipe = build_recipe(
         {
             "name": path.name,
@@ -69,8 +71,10 @@ def change_json(path: Path, **changes: Any) -> None:
     path.write_text(json.dumps(kept, ensure_ascii=False), encoding="utf-8")
 
 
-def make_multilingual_run(path: Path) -> RunFolder:
+DIRECTIONS = (("en", "fr"), ("en", "de"), ("fr", "en"), ("de", "en"))
+
+
+def make_multilingual_run(path: Path, directions: Sequence[tuple[str, str]] = DIRECTIONS) -> RunFolder:
     """Write a run with random weights that translates between English and two other languages."""
-    directions = [("en", "fr"), ("en", "de"), ("fr", "en"), ("de", "en")]
     corpora = [{"pairs": "dates.tsv", "source_language": one, "target_language": other} for one, other in directions]
     return make_run(path, data={"train": corpora, "held_out": 10})

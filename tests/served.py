@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 
+from manyheads.serving.batcher import MOST_AT_ONCE
 from manyheads.serving.directions import Direction, Directions
 from manyheads.serving.options import ServerOptions
 from manyheads.serving.server import address, listen, make_server
@@ -69,8 +70,13 @@ def held(running: Running) -> Iterator[Worker]:
     # A server with a short limit may answer with an error until its model is loaded.
     wait_until(lambda: running.translate("1 May 2020").status_code == 200)
     worker = running.service.worker(next(iter(running.service.directions)))
-    with worker.model.lock:
+    released = threading.Event()
+    for _ in range(MOST_AT_ONCE):
+        worker.model.batcher._threads.submit(released.wait)
+    try:
         yield worker
+    finally:
+        released.set()
 
 
 def wait_until(happened: Callable[[], bool]) -> None:

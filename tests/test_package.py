@@ -54,3 +54,16 @@ def test_every_dependency_has_its_tested_version():
         waiting += fresh - needed
         needed |= fresh
     assert needed - tested <= UNPINNED
+
+
+UNUSED = """
+import sys, manyheads.cli
+sys.argv = ["manyheads", "translate", "--to", "en", "Je suis étudiant."]
+manyheads.cli.main()
+unused = {"torch", "xml.parsers.expat", "manyheads.documents.po", "manyheads.decoding.protector"} & set(sys.modules)
+assert not unused, unused
+"""
+
+
+def test_translating_a_text_loads_nothing_that_it_does_not_need():
+    subprocess.run([sys.executable, "-c", UNUSED], check=True)

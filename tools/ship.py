@@ -6,6 +6,10 @@ The test folder is what `manyheads data cut` made; every direction of the run is
 were trained and as they are shipped. A second cut, of corpora with names, gives scores by domain. The `about` file says
 in words what cannot be measured: description, data and licence, which corpora make a domain, and the cut whose corpora
 are to be attributed; `ATTRIBUTION.md` names them as the catalogue does. What was there under the same name is replaced.
+
+    python tools/ship.py RUN --weights tools/weights/manyheads-1
+
+This writes the run in the same small form to another folder, without scores: weights that a training can start from.
 """
 
 from __future__ import annotations
@@ -157,24 +161,37 @@ def card(about: dict[str, Any], found: list[Result], domains: dict[str, dict[str
     return "\n".join(lines)
 
 
+def write_run(run: RunFolder, draft: Path) -> int:
+    """Write a run with its weights in 8 bits, those of the pieces in 16; return the number of its weights."""
+    arrays = read_weights(run.weights_file)
+    (draft / "config.json").write_bytes(run.config_file.read_bytes())
+    (draft / "recipe.yaml").write_text(recipe_text(run.recipe()), encoding="utf-8")
+    # Every token passes through the pieces' vectors twice, as what is read and as what is compared with the output.
+    vectors = {name(run.config()) for name in (source_vectors, target_vectors)} | {"output"}
+    (draft / "model.safetensors").write_bytes(weights_bytes(in_eight_bits(arrays, finer=vectors)))
+    shutil.copytree(run.tokenizer_folder, draft / "tokenizer")
+    return sum(array.size for array in arrays.values())
+
+
 def main() -> None:
     """Ship a run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path)
-    parser.add_argument("--test", type=Path, required=True)
+    parser.add_argument("--weights", type=Path, help="write the weights to this folder, and nothing else")
+    parser.add_argument("--test", type=Path)
     parser.add_argument("--domains", type=Path, help="a cut of corpora with names, for scores by domain")
-    parser.add_argument("--about", type=Path, required=True)
+    parser.add_argument("--about", type=Path)
     options = parser.parse_args()
-    run, about = RunFolder.open(options.run), json.loads(options.about.read_text(encoding="utf-8"))
-    arrays = read_weights(run.weights_file)
-    parameters = sum(array.size for array in arrays.values())
+    run = RunFolder.open(options.run)
+    if options.weights is not None:
+        with new_folder(options.weights) as draft:
+            write_run(run, draft)
+        return
+    if options.test is None or options.about is None:
+        parser.error("--test and --about are needed, unless --weights is given")
+    about = json.loads(options.about.read_text(encoding="utf-8"))
     with new_folder(FOLDER / about["name"]) as draft:
-        (draft / "config.json").write_bytes(run.config_file.read_bytes())
-        (draft / "recipe.yaml").write_text(recipe_text(run.recipe()), encoding="utf-8")
-        # Every token passes through the pieces' vectors twice, as what is read and as what is compared with the output.
-        vectors = {name(run.config()) for name in (source_vectors, target_vectors)} | {"output"}
-        (draft / "model.safetensors").write_bytes(weights_bytes(in_eight_bits(arrays, finer=vectors)))
-        shutil.copytree(run.tokenizer_folder, draft / "tokenizer")
+        parameters = write_run(run, draft)
         found = list(results(run, draft, options.test))
         domains = domain_scores(draft, options.domains, about.get("domains", {})) if options.domains else {}
         (draft / "card.md").write_text(card(about, found, domains, parameters), encoding="utf-8")

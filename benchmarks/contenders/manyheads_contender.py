@@ -11,7 +11,7 @@ from manyheads.config.models.transformer import TransformerSettings
 from manyheads.config.training import TrainingSettings
 from manyheads.data.batches.pairs import PairBatch
 from manyheads.models.transformer import Transformer
-from manyheads.tasks.translation import PairTensors, TranslationObjective
+from manyheads.tasks.teacher_forcing import PairTensors, TranslationObjective
 from manyheads.training.optimisation.optimiser import make_optimiser
 
 

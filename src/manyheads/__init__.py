@@ -9,8 +9,10 @@ Names are loaded when they are first used, so that importing the package costs n
 |---|---|
 | `bounded/` | readers with limits |
 | `errors` | the exception for mistakes of a user, with its cure |
-| `processor`, `memory` | the features of the processor, and the handling of freed memory |
+| `extras` | packages that only some uses need |
+| `processor`, `memory`, `disk` | the features of the processor, the handling of freed memory, waiting for the disk |
 | `config/` | recipes: the typed description of a run |
+| `documents/` | documents as people translate them |
 | `positions/` | positional encodings |
 | `attention/` | attention: mechanisms, masks, heads |
 | `layers/` | the layers of the paper's figure 1 |
@@ -26,6 +28,7 @@ Names are loaded when they are first used, so that importing the package costs n
 | `evaluation/` | the evaluation and comparison of runs |
 | `inspection/` | attention weights, decoding steps and the beam of a run, and pictures of them |
 | `serving/` | the HTTP server and its web page |
+| `studies/` | questions about models, answered by measurements |
 | `cli/` | the command |
 """
 
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from manyheads.attention.masks import Mask as Mask
     from manyheads.attention.multi_head import MultiHeadAttention as MultiHeadAttention
     from manyheads.attention.recording import record_attention as record_attention
+    from manyheads.attention.switching import switch_off as switch_off
     from manyheads.decoding.generator import Generator as Generator
     from manyheads.decoding.translator import Translator as Translator
     from manyheads.encoding.encoder import Encoder as Encoder
@@ -67,6 +71,7 @@ _PLACES = {
     "describe": "manyheads.training.describe",
     "evaluate": "manyheads.evaluation.evaluate",
     "record_attention": "manyheads.attention.recording",
+    "switch_off": "manyheads.attention.switching",
     "train": "manyheads.training.train",
     "validate": "manyheads.training.resolve",
 }
@@ -89,4 +94,7 @@ def __getattr__(name: str) -> object:
         name = _RENAMED[name]
     if name not in _PLACES:
         raise AttributeError(f"module 'manyheads' has no attribute '{name}'")
-    return getattr(import_module(_PLACES[name]), name)
+    from manyheads.extras import naming_extras
+
+    with naming_extras(f"manyheads.{name}"):
+        return getattr(import_module(_PLACES[name]), name)

@@ -21,3 +21,12 @@ def keep_freed_memory() -> None:
     if hasattr(library, "mallopt"):  # not in every C library
         library.mallopt(MMAP_THRESHOLD, LARGEST)
         library.mallopt(TRIM_THRESHOLD, LARGEST)
+
+
+def return_freed_memory() -> None:
+    """Return the memory that is free by now to the system, once: what needed most of it is over."""
+    if sys.platform != "linux":
+        return
+    library = ctypes.CDLL(None)
+    if hasattr(library, "malloc_trim"):  # not in every C library
+        library.malloc_trim(0)

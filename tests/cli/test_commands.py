@@ -1,6 +1,7 @@
 """Every verb as a user calls it, on small models that were really trained."""
 
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -19,6 +20,7 @@ from manyheads.cli import texts as reading
 from manyheads.config.corpora import CorpusSettings
 from manyheads.config.reading import load_recipe, parse_recipe
 from manyheads.data.text.corpora import open_corpus
+from manyheads.runs.folder import RunFolder
 from manyheads.runs.weights import read_weights
 from manyheads.training import costs
 
@@ -410,6 +412,17 @@ def test_evaluate_takes_another_task(command: Command, copy_run: Path):
     assert json.loads(result.out)["scores"][0]["value"] < 50
 
 
+def test_evaluate_changes_the_options_of_the_task(command: Command, copy_run: Path, tmp_path: Path):
+    save = tmp_path / "outputs"
+    words = ["--count", 5, "--beam", 1, "--set", "min_length=3", "--set", "max_length=3"]
+    command("evaluate", copy_run, *words, "--save", save).succeeds()
+    assert {len(line.split()) for line in save.read_text().splitlines()} == {3}
+    assert "Did you mean 'max_length'" in command("evaluate", copy_run, "--set", "max_lenght=3").refuses()
+    tsv = write(tmp_path / "p.tsv", ["a b\ta b"])
+    said = command("evaluate", copy_run, "--pairs", tsv, "--set", "max_length=3").refuses()
+    assert "options are for generated tasks" in said
+
+
 def compared(result: Any) -> list[dict[str, Any]]:
     """Return the systems of the only metric that was compared by."""
     result.succeeds()
@@ -528,6 +541,9 @@ def test_describe_a_run(command: Command, copy_run: Path):
     assert found["steps"] == 400
     assert found["memory_bytes"] > 16 * parameters
     assert all(machine["hours"] > 0 for machine in found["machines"])
+    distances = RunFolder.open(copy_run).config().model.distances(found["length"])
+    assert (found["sequential_operations"], found["longest_path"]) == distances
+    assert found["length"] == RunFolder.open(copy_run).recipe().data.max_length
     assert f"{parameters:,}" in command("describe", copy_run).out
 
 
@@ -539,6 +555,25 @@ def test_describe_a_recipe(command: Command, sprint: Callable[..., Path]):
     assert large["parameters"] - small["parameters"] > 16 * 1000
     assert large["flops_per_update"] > 1.5 * small["flops_per_update"]
     assert small["training_flops"] == small["flops_per_update"] * small["steps"]
+
+
+def test_describe_tells_how_far_apart_the_ends_of_a_sequence_are(command: Command, tmp_path: Path):
+    length = 1000
+
+    def rows(**model: Any) -> tuple[str, ...] | None:
+        recipe = {"data": {"train": {"task": "copy"}, "max_length": length}, "model": {"width": 16, **model}}
+        (tmp_path / "recipe.yaml").write_text(json.dumps(recipe), encoding="utf-8")
+        said = command("describe", tmp_path / "recipe.yaml").out
+        found = [re.search(rf"{label} +(.+)", said) for label in ("sequential", "longest path")]
+        return tuple(one[1] for one in found if one) or None
+
+    layers = {"encoder_layers": 2, "decoder_layers": 2}
+    full = {"heads": 2, "feed_forward": 16, **layers}
+    assert rows(**full) == (f"4 operations one after another, for sequences of {length:,} tokens", "2 operations")
+    steps, above = length - 1, 2 + 1  # from position to position, then the layers and the attention at the last one
+    assert rows(kind="recurrent", **layers)[1] == f"{steps + above:,} operations"
+    assert rows(**full, attention={"kind": "window", "window": 9})[1] == "none: too few layers for this length"
+    assert rows(**full, attention={"kind": "hashing"}) is None
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_training_says_how_to_use_the_model_and_how_it_was_made(
     command: Command, sprint: Callable[..., Path], folder: Path
 ):
     result = command("train", sprint(), "--out", folder / "run")
-    command(*pasted(result.succeeds(), "try: "), "a b").succeeds()
+    command(*pasted(result.succeeds(), "To use it: "), "a b").succeeds()
     card = (folder / "run" / "card.md").read_text(encoding="utf-8")
     command(*pasted(card, "| command | ")).succeeds("nothing to do")
 
@@ -48,7 +48,7 @@ def test_a_bert_says_how_to_use_it(command: Command, folder: Path):
     quick = ["training.steps=1", "data.train.count=50", "data.valid.count=5", "vocabulary=80"]
     changes = [word for change in quick for word in ("--set", change)]
     result = command("train", recipe, "--out", folder / "run", *changes)
-    command(*pasted(result.succeeds(), "try: "), stdin="a b\n").succeeds()
+    command(*pasted(result.succeeds(), "To use it: "), stdin="a b\n").succeeds()
 
 
 def test_a_new_recipe_says_how_to_train_it(command: Command, folder: Path):

@@ -103,3 +103,10 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path):
         with pytest.raises(ManyheadsError, match="cannot be read") as caught:
             Fingerprints().of([path])
         assert caught.value.where == str(path)
+
+
+def test_a_device_has_no_fingerprint():
+    with pytest.raises(ManyheadsError, match="this is a device"):
+        Fingerprints().checksum(Path("/dev/zero"))
+    with pytest.raises(ManyheadsError, match="this is a device"):
+        Fingerprints().of([Path("/dev/zero")])

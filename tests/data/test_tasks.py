@@ -1,4 +1,4 @@
-"""Laws of every generated task, and of copy, reverse, sort and addition in particular."""
+"""Laws of every generated task, and of copy, reverse, sort, duplicate and additions in particular."""
 
 import doctest
 import hashlib
@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manyheads.data import generated as tasks
-from manyheads.data.generated import Addition, Copy, Reverse, Sort, task, task_names
+from manyheads.data.generated import Addition, BinaryAddition, Copy, Duplicate, Reverse, Sort, task, task_names
 from manyheads.data.generated.random_examples import SPLITS, split_of
 from manyheads.data.generated.sequences import alphabet
 from manyheads.errors import ManyheadsError
@@ -92,7 +92,12 @@ def test_splits_have_their_shares():
 @given(options=SEQUENCE_OPTIONS, seed=SEEDS)
 def test_sequences_are_answered_rightly_and_within_their_bounds(options, seed):
     known = set(alphabet(options["symbols"]))
-    rules = {Copy: lambda symbols: symbols, Reverse: lambda symbols: symbols[::-1], Sort: sorted}
+    rules = {
+        Copy: lambda symbols: symbols,
+        Reverse: lambda symbols: symbols[::-1],
+        Sort: sorted,
+        Duplicate: lambda symbols: symbols * 2,
+    }
     for kind, rule in rules.items():
         for source, target in kind(**options).pairs("train", count=5, seed=seed):
             symbols = source.split(" ")
@@ -128,8 +133,22 @@ def test_sums_are_right_and_within_their_bounds(least, more, seed):
         assert all(least <= len(operand) <= least + more for operand in operands)
 
 
-def test_a_sum_is_not_trained_on_the_other_way_round():
-    small = Addition(max_digits=2)
+@NO_DEADLINE
+@given(least=st.integers(1, 40), more=st.integers(0, 5), seed=SEEDS)
+def test_binary_sums_are_right_and_have_the_digits_of_their_numbers_and_a_carry(least, more, seed):
+    pairs = BinaryAddition(min_digits=least, max_digits=least + more).pairs("train", count=5, seed=seed)
+    for source, target in pairs:
+        left, right = source.split("+")
+        assert len(left) == len(right) and least <= len(left) <= least + more
+        carry, expected = 0, ""
+        for one, other in zip(left, right, strict=True):  # as on paper, from the lowest bit
+            carry, bit = divmod(int(one) + int(other) + carry, 2)
+            expected += str(bit)
+        assert target == expected + "1" * carry
+
+
+@pytest.mark.parametrize("small", [Addition(max_digits=2), BinaryAddition(max_digits=6)])
+def test_a_sum_is_not_trained_on_the_other_way_round(small):
     trained = {frozenset(pair.source.split("+")) for pair in small.pairs("train", count=20_000)}
     tested = {frozenset(pair.source.split("+")) for pair in small.pairs("test", count=200)}
     assert not trained & tested
@@ -165,6 +184,7 @@ def test_what_was_found_before_the_error_is_not_lost():
         ("sort", {"max_length": "ten"}, "option 'max_length': 'ten'"),
         ("reverse", {"min_length": 5, "max_length": 4}, "min_length.* more than max_length"),
         ("addition", {"max_digits": 0}, "option 'max_digits'"),
+        ("binary_addition", {"min_digits": 5, "max_digits": 4}, "min_digits.* more than max_digits"),
         ("dates", {"locales": ["en-US"]}, "Did you mean 'en_US'"),
         ("dates", {"locales": "fr"}, "not a list"),
         ("dates", {"locales": []}, "not a list"),

@@ -13,7 +13,8 @@ from manyheads.decoding.engines.torch import TorchEngine, in_batches
 from manyheads.decoding.options import TranslationOptions
 from manyheads.decoding.search.from_source import beam_from_source, greedy_from_source
 from manyheads.decoding.search.hypothesis import Hypothesis, Penalty
-from manyheads.decoding.translator import Translator, repeated_tail
+from manyheads.decoding.translator import Translator
+from manyheads.decoding.unfinished import repeated_tail
 from manyheads.errors import ManyheadsError
 
 ROWS = [[4, 5, 6], [7], [8, 9, 10, 4, 4]]

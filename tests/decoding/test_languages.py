@@ -1,5 +1,6 @@
 """A run of several languages: a tag selects the target language, and without a given target the text decides."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -79,13 +80,38 @@ def test_unknown_languages_get_the_list(translator: Translator, tmp_path: Path):
 FRENCH = "Je suis fatigué et je veux rentrer chez moi."
 
 
+@pytest.fixture(scope="module")
+def one_way(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of fr → en, de → en and en → zh."""
+    directions = [("fr", "en"), ("de", "en"), ("en", "zh")]
+    return make_multilingual_run(tmp_path_factory.mktemp("one_way") / "run", directions).path
+
+
 @pytest.mark.parametrize("texts", [[FRENCH], [ENGLISH, FRENCH], [FRENCH] * 40])
-def test_a_source_language_without_a_direction_into_the_target_is_an_error(translator: Translator, texts: list[str]):
-    with pytest.raises(ManyheadsError, match=r"seems to be in 'fr'.* into 'de' from en"):
+def test_a_language_without_a_direction_goes_by_way_of_english(translator: Translator, texts: list[str]):
+    found = translator.translations(texts, to="de")
+    assert [one.pivot for one in found] == ["en" if text == FRENCH else None for text in texts]
+    english = translator.translate(FRENCH, to="en", source="fr")
+    for text, one in zip(texts, found, strict=True):
+        assert one.source == text
+        assert one.text == translator.translate(english if one.pivot else text, to="de", source="en")
+    assert translator.translations(texts, to="de", source="en")[-1].pivot is None  # a named language is not checked
+    assert translator.translations([FRENCH], to="de", source="fr")[0].text == found[-1].text
+
+
+def test_words_are_not_aligned_by_way_of_english(translator: Translator):
+    with pytest.raises(ManyheadsError, match="by way of 'en'"):
+        translator.translations([FRENCH], to="de", alignments=True)
+
+
+@pytest.mark.parametrize("texts", [[FRENCH], [ENGLISH, FRENCH], [FRENCH] * 40])
+def test_a_language_without_any_way_into_the_target_is_an_error(one_way: Path, texts: list[str]):
+    translator = Translator(one_way)
+    assert translator.translations([FRENCH], to="zh")[0].pivot == "en"
+    with pytest.raises(ManyheadsError, match="does not translate into 'de', but into en, zh"):
         translator.translate(texts, to="de")
-    assert len(translator.translate(texts, to="de", source="en")) == len(texts)  # a named language is not checked
-    with pytest.raises(ManyheadsError, match="does not translate from 'fr' into 'de'"):
-        translator.translate(texts, to="de", source="fr")
+    with pytest.raises(ManyheadsError, match="does not translate from 'zh' into 'en'; it translates into 'en' from fr"):
+        translator.translate(texts, to="en", source="zh")
 
 
 def test_a_text_that_may_be_in_several_languages_is_translated(translator: Translator):
@@ -101,10 +127,15 @@ def test_a_named_source_decides_where_no_target_is_named(translator: Translator,
     assert translator.languages.default_target(ENGLISH, source="de") == "en"
 
 
-def test_the_command_refuses_a_language_without_a_direction(command, run: Path):
+def test_the_command_says_what_went_by_way_of_english(command, run: Path):
     words = ["translate", "--model", run, "--to", "de", FRENCH]
-    command(*words).refuses("seems to be in 'fr'", "from en", "--from en")
-    assert command(*words, "--from", "en").out == Translator(run).translate(FRENCH, to="de", source="en") + "\n"
+    result = command(*words)
+    assert result.out == Translator(run).translate(FRENCH, to="de", source="fr") + "\n"
+    assert "by way of 'en'" in result.err
+    assert json.loads(command(*words, "--json").out)["pivot"] == "en"
+    direct = command(*words, "--from", "en")
+    assert direct.out == Translator(run).translate(FRENCH, to="de", source="en") + "\n"
+    assert "by way of" not in direct.err
 
 
 def test_looking_inside_shows_the_tag(run: Path):

@@ -55,10 +55,17 @@ def test_there_is_a_kernel_for_a_few_numbers_of_rows_alone(monkeypatch: pytest.M
     assert seen == {1, 2, 4, 8, *range(16, 129, 16)}
 
 
-@pytest.mark.parametrize("norm", ["pre", "post"])
+@pytest.mark.parametrize(
+    ("norm", "positions"),
+    [
+        ("pre", "sinusoidal"),
+        ("post", "sinusoidal"),
+        *(("pre", kind) for kind in ("learned", "relative", "relative_sinusoidal", "t5", "rotary", "alibi")),
+    ],
+)
 @each_kind
-def test_a_model_stays_close_to_itself(make_linear: type[PackedLinear | Int8Linear], norm: str):
-    exact = tiny(norm)
+def test_a_model_stays_close_to_itself(make_linear: type[PackedLinear | Int8Linear], norm: str, positions: str):
+    exact = tiny(norm, positions)
     packed = with_linears(copy.deepcopy(exact), make_linear)
     source, target = batch_of(ROWS), torch.tensor([[2, 4, 5], [2, 9, 8], [2, 7, 7]])
     with torch.inference_mode():

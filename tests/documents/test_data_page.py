@@ -16,9 +16,13 @@ from manyheads.data.text.files import data_folder
 from manyheads.runs.folder import RunFolder
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "data.md").read_text(encoding="utf-8")
-SNIPPET, LANGUAGES, NAMED_CUT, STAGES, MODIFIERS = re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.DOTALL)
+SNIPPET, MEMORIES, LANGUAGES, NAMED_CUT, STAGES, MODIFIERS = re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.DOTALL)
 EVERY_COMMAND = re.findall(r"^\$ (.*)$", PAGE, flags=re.MULTILINE)
-COMMANDS = [one for one in EVERY_COMMAND if "data cut" not in one and "--finish-in" not in one]
+APART = ("data cut", "--finish-in", "train memories")
+COMMANDS = [one for one in EVERY_COMMAND if not any(words in one for words in APART)]
+(LEARN_FROM_MEMORIES, SAID) = re.search(
+    r"^\$ (manyheads train memories .*?)\n```\n\n```\n(.*?)```", PAGE, re.M | re.S
+).groups()
 (CUT, COUNTS) = re.search(r"^\$ (manyheads data cut .*?) --out \S+\n(.*?)```", PAGE, re.MULTILINE | re.DOTALL).groups()
 SHORT = " ".join(
     f"--set {change}"
@@ -81,6 +85,24 @@ def test_the_mixed_run_is_complete(desk: Path):
     run = RunFolder.open(desk / "runs" / "mixed")
     assert run.tokenizers().source.encode("<bt> 2020") == [4, *run.tokenizers().source.encode("2020")]
     assert "(tagged <bt>)" in run.card_file.read_text(encoding="utf-8")
+
+
+def test_memories_are_read_as_the_page_says(command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    patterns = ("python-docs.fr.*.po", "tico19.en-fr.tmx.gz", "dotnet-sdk.*.xlf", "homeassistant.abode.*.json")
+    found = [file for one in patterns for file in (data_folder() / "catalogues").glob(one)]
+    if not found:
+        pytest.skip("the catalogues are not there: set MANYHEADS_DATA")
+    (tmp_path / "memories").mkdir()
+    for file in found:
+        (tmp_path / "memories" / file.name).symlink_to(file.resolve())
+    monkeypatch.chdir(tmp_path)
+    command(*LEARN_FROM_MEMORIES.split()[1:], *SHORT.split()).succeeds(*SAID.splitlines())
+
+
+def test_the_memories_are_those_of_a_recipe():
+    first, second = parse_recipe(MEMORIES).data.corpora
+    assert (first.source_column, first.target_column) == ("en", "de")
+    assert second.tags == ("<2fr>",)
 
 
 def test_the_languages_are_those_of_a_recipe():

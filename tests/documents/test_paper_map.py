@@ -33,6 +33,7 @@ def test_every_file_of_the_model_is_on_the_map():
             "attention/mechanism",
             "attention/observer",
             "attention/pattern",
+            "attention/scheduled",
             "layers/dropout",
             "positions/limits",
         )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from document_examples import APP
 from manyheads.data.generated import task
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,7 +32,7 @@ SHORT = (
 
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory):
-    """A folder as the README's reader has it: two text files, a recipe with a mistake, and trained runs."""
+    """A folder as the README's reader has it: text files, a catalogue, a recipe with a mistake, and trained runs."""
     folder = tmp_path_factory.mktemp("desk")
     (folder / "recipes").symlink_to(ROOT / "recipes")
     for name, count in (("train", 400), ("test", 20)):
@@ -39,6 +40,7 @@ def desk(tmp_path_factory):
         (folder / f"{name}.en").write_text("".join(f"{pair.source}\n" for pair in pairs), encoding="utf-8")
         (folder / f"{name}.de").write_text("".join(f"{pair.target}\n" for pair in pairs), encoding="utf-8")
     (folder / "input.txt").write_text("1 May 2020\n\n2 June 2021\n", encoding="utf-8")
+    (folder / "app.po").write_text(APP, encoding="utf-8")
     recipe = (ROOT / "recipes" / "dates.yaml").read_text(encoding="utf-8")
     (folder / "misspelt.yaml").write_text(recipe.replace("batch_tokens", "batch_token"), encoding="utf-8")
     for command in COMMANDS:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import gzip
+import io
+import tarfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bert import PIECES, tiny_folder
 from helpers import prepared
 from manyheads.config.reading import load_recipe
+from manyheads.config.tasks.memory_questions import MemoryQuestionsRecipe
 from manyheads.config.tasks.reading import ReadingRecipe
 from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.data.generated import task
 from manyheads.decoding.translator import Translator
 from manyheads.encoding.encoder import Encoder
+from manyheads.encoding.fact_reader import FactReader
 from manyheads.exchange.bert import import_bert
 from manyheads.runs.folder import RunFolder
 from manyheads.runs.loading import load_model
@@ -26,7 +31,8 @@ RECIPES = sorted((ROOT / "recipes").glob("*.yaml"))
 FOR_BERT = [path for path in RECIPES if isinstance(load_recipe(path), ReadingRecipe)]
 
 FOR_TRANSLATION = [path for path in RECIPES if isinstance(load_recipe(path), TranslationRecipe)]
-OTHERS = [path for path in RECIPES if path not in (*FOR_BERT, *FOR_TRANSLATION)]
+FOR_MEMORIES = [path for path in RECIPES if isinstance(load_recipe(path), MemoryQuestionsRecipe)]
+OTHERS = [path for path in RECIPES if path not in (*FOR_BERT, *FOR_TRANSLATION, *FOR_MEMORIES)]
 SHORT = (
     "training.steps=2",
     "training.batch_tokens=512",
@@ -40,10 +46,7 @@ SMALL = ("model.heads=4", "model.feed_forward=64", "model.encoder_layers=1", "mo
 def write_stand_ins(recipe, folder: Path) -> list[str]:
     """Write small files in place of the corpora a recipe names; return the changes that make it read them."""
     changes = []
-    for part, corpus in [
-        *(("train", corpus) for corpus in recipe.data.corpora),
-        *(("valid", corpus) for corpus in recipe.data.valid_corpora),
-    ]:
+    for part, corpus in [*_parts("train", recipe.data.corpora), *_parts("valid", recipe.data.valid_corpora)]:
         if corpus.task is not None:
             changes.append(f"data.{part}.count=200")
             continue
@@ -63,6 +66,11 @@ def write_stand_ins(recipe, folder: Path) -> list[str]:
             with opener(place, "wt", encoding="utf-8") as file:
                 file.write("".join(f"{row}\n" for row in rows))
     return changes
+
+
+def _parts(key: str, corpora) -> list[tuple[str, Any]]:
+    """Return each corpus with its key: `train`, or `train.0` and so on if there are several."""
+    return [(key if len(corpora) == 1 else f"{key}.{number}", corpus) for number, corpus in enumerate(corpora)]
 
 
 @pytest.mark.parametrize("path", FOR_BERT, ids=lambda path: path.stem)
@@ -106,6 +114,25 @@ def trained(path: Path, folder: Path) -> Path:
 def test_a_recipe_runs(path, tmp_path, monkeypatch):
     monkeypatch.setenv("MANYHEADS_DATA", str(tmp_path / "data"))
     assert len(Translator(trained(path, tmp_path)).translations(["a", ""], beam=2)) == 2
+
+
+@pytest.mark.parametrize("path", FOR_MEMORIES, ids=lambda path: path.stem)
+def test_a_recipe_for_a_memory_runs(path, tmp_path, monkeypatch):
+    monkeypatch.setenv("MANYHEADS_DATA", str(tmp_path / "data"))
+    settings = load_recipe(path).data.train
+    stories = [f"1 Mary went to the {place}.\n2 Where is Mary?\t{place}\t1\n" for place in ("hall", "park")] * 20
+    place = tmp_path / "data" / settings.babi.removeprefix("data:")
+    place.parent.mkdir(parents=True)
+    with tarfile.open(place, "w:gz") as tar:
+        for number in settings.numbers:
+            entry, content = tarfile.TarInfo(f"en/qa{number}_stand-in_train.txt"), "".join(stories).encode()
+            entry.size = len(content)
+            tar.addfile(entry, io.BytesIO(content))
+    run = RunFolder(tmp_path / "run")
+    task = prepared(load_recipe(path, ["training.steps=2"]), run)
+    assert Trainer(task, device="cpu", reporter=Reporter(quiet=True)).train() == "finished"
+    reader = FactReader.from_folder(run.path)
+    assert reader.answer(reader.read(["Mary went to the park. Where is Mary?"], where="text"))[0].text
 
 
 @pytest.mark.parametrize("path", OTHERS, ids=lambda path: path.stem)

@@ -32,9 +32,10 @@ def test_there_are_examples():
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 @pytest.mark.parametrize(("command", "shown"), EXAMPLES)
-def test_an_example_is_answered_as_shown(url, command, shown):
+def test_an_example_is_answered_as_shown(url, tmp_path, command, shown):
+    (tmp_path / "dates.txt").write_text("15 novembre 2026\n")
     asked = command.replace("localhost:5000", url).replace("curl", "curl -sS", 1)
-    done = subprocess.run(asked, shell=True, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(asked, shell=True, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
     answer = json.loads(done.stdout.splitlines()[0])
     keys = set(re.findall(r'"(\w+)":', shown.split("[{")[0]))
     assert keys <= set(answer)

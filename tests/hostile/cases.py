@@ -5,33 +5,41 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from pathlib import Path
-
-import yaml
 
 from hostile import inputs
+from hostile.arguments import (
+    MEMORIES,
+    as_text,
+    as_texts,
+    cut,
+    odd,
+    odd_corpus,
+    odd_file,
+    of_a_run,
+    pickled,
+    recipe,
+    unread,
+    verb_arguments,
+    with_examples,
+    with_pairs,
+    with_vectors,
+)
 from hostile.running import EITHER, WORKS, Case
-from hostile.world import RECIPE, Arguments, World, changed, written
+from hostile.world import World
 
 LONG = "x" * 5000
-
-
-def all_cases(world: World) -> list[Case]:
-    """Return the cases of all readers."""
-    makers = (recipes, changes, runs, weights, tokenizers, marian, berts, corpora, examples, texts, options, places)
-    return [case for maker in makers for case in maker(world)]
 
 
 def recipes(world: World) -> Iterator[Case]:
     """Recipes that cannot be read."""
     for name, text in inputs.yaml_texts().items():
         for verb in ("validate", "describe", "train"):
-            yield Case(f"recipe: {name}", verb, _recipe(verb, text))
-        yield Case(f"cut: {name}", "data cut", _cut(text))
-        yield Case(f"recipe of a run: {name}", "translate", _of_a_run(world, "recipe.yaml", text, "translate"))
+            yield Case(f"recipe: {name}", verb, recipe(verb, text))
+        yield Case(f"cut: {name}", "data cut", cut(text))
+        yield Case(f"recipe of a run: {name}", "translate", of_a_run(world, "recipe.yaml", text, "translate"))
     for kind in ("/dev/zero", "/dev/null", "pipe", "folder", LONG):
         for verb in ("validate", "train", "describe"):
-            yield Case(f"recipe: {kind[:10]}", verb, lambda place, verb=verb, kind=kind: [verb, _odd(place, kind)])
+            yield Case(f"recipe: {kind[:10]}", verb, lambda place, verb=verb, kind=kind: [verb, odd(place, kind)])
 
 
 def changes(world: World) -> Iterator[Case]:
@@ -65,14 +73,14 @@ def runs(world: World) -> Iterator[Case]:
     verbs = ("translate", "translate torch", "score", "inspect", "export", "describe")
     for name, text in inputs.json_texts().items():
         for verb in verbs:
-            yield Case(f"config.json: {name}", verb.split()[0], _of_a_run(world, "config.json", text, verb))
+            yield Case(f"config.json: {name}", verb.split()[0], of_a_run(world, "config.json", text, verb))
     for name, change in inputs.config_changes().items():
         for verb in verbs:
             can_be = verb == "describe" and name in ("a vocabulary of 1", "1,000 layers", "a width of 40,000")
             yield Case(
                 f"config.json: {name}",
                 verb.split()[0],
-                _of_a_run(world, "config.json", change, verb),
+                of_a_run(world, "config.json", change, verb),
                 expected=EITHER if can_be or verb == "describe" else "refused",
             )
     for name, verb in (
@@ -81,7 +89,7 @@ def runs(world: World) -> Iterator[Case]:
         ("question_answering", "answer"),
     ):
         for kind, text in inputs.json_texts().items():
-            yield Case(f"{name}: {kind}", verb, _of_a_run(world, "config.json", text, verb, run=name))
+            yield Case(f"{name}: {kind}", verb, of_a_run(world, "config.json", text, verb, run=name))
 
 
 def weights(world: World) -> Iterator[Case]:
@@ -92,24 +100,24 @@ def weights(world: World) -> Iterator[Case]:
             yield Case(
                 f"weights: {name}",
                 verb.split()[0],
-                _of_a_run(world, "model.safetensors", content, verb),
+                of_a_run(world, "model.safetensors", content, verb),
                 expected=EITHER if name == "a flipped header" else "refused",
             )
         for run, verb in (("language_model", "generate"), ("classification", "classify"), ("encoder", "encode")):
-            yield Case(f"weights of {run}: {name}", verb, _of_a_run(world, "model.safetensors", content, verb, run=run))
+            yield Case(f"weights of {run}: {name}", verb, of_a_run(world, "model.safetensors", content, verb, run=run))
         for folder in ("marian", "bert"):
             yield Case(
                 f"weights of {folder}: {name}",
                 "import",
-                _of_a_run(world, "model.safetensors", content, "import", run=folder),
+                of_a_run(world, "model.safetensors", content, "import", run=folder),
             )
     for kind in ("/dev/zero", "pipe", "folder"):
-        yield Case(f"weights: {kind}", "translate", _odd_file(world, "model.safetensors", kind, "translate"))
-        yield Case(f"configuration: {kind}", "translate", _odd_file(world, "config.json", kind, "translate"))
-        yield Case(f"tokenizer: {kind}", "translate", _odd_file(world, "tokenizer/shared.model", kind, "translate"))
-    yield Case("vectors: none", "train", _with_vectors(world, b"", missing=True))
+        yield Case(f"weights: {kind}", "translate", odd_file(world, "model.safetensors", kind, "translate"))
+        yield Case(f"configuration: {kind}", "translate", odd_file(world, "config.json", kind, "translate"))
+        yield Case(f"tokenizer: {kind}", "translate", odd_file(world, "tokenizer/shared.model", kind, "translate"))
+    yield Case("vectors: none", "train", with_vectors(world, b"", missing=True))
     for name, content in inputs.vectors().items():
-        yield Case(f"vectors: {name}", "train", _with_vectors(world, content))
+        yield Case(f"vectors: {name}", "train", with_vectors(world, content))
 
 
 def tokenizers(world: World) -> Iterator[Case]:
@@ -117,23 +125,23 @@ def tokenizers(world: World) -> Iterator[Case]:
     for name, content in inputs.tokenizer_files(world.read("translation/tokenizer/shared.model")).items():
         expected = EITHER if name.startswith(("flipped", "a piece of", "an unknown wire")) else "refused"
         for verb in ("translate", "score", "inspect"):
-            yield Case(f"tokenizer: {name}", verb, _of_a_run(world, "tokenizer/shared.model", content, verb), expected)
+            yield Case(f"tokenizer: {name}", verb, of_a_run(world, "tokenizer/shared.model", content, verb), expected)
         yield Case(
-            f"source.spm: {name}", "import", _of_a_run(world, "source.spm", content, "import", run="marian"), expected
+            f"source.spm: {name}", "import", of_a_run(world, "source.spm", content, "import", run="marian"), expected
         )
 
 
 def marian(world: World) -> Iterator[Case]:
     """Marian folders that cannot be imported."""
     for name, change in inputs.marian_changes().items():
-        yield Case(f"marian: {name}", "import", _of_a_run(world, "config.json", change, "import", run="marian"))
+        yield Case(f"marian: {name}", "import", of_a_run(world, "config.json", change, "import", run="marian"))
     for name, text in inputs.json_texts().items():
         for file in ("config.json", "vocab.json", "tokenizer_config.json"):
             may = file == "tokenizer_config.json" and name not in ("empty",)
             yield Case(
                 f"marian {file}: {name}",
                 "import",
-                _of_a_run(world, file, text, "import", run="marian"),
+                of_a_run(world, file, text, "import", run="marian"),
                 expected=EITHER
                 if may
                 and name
@@ -142,36 +150,36 @@ def marian(world: World) -> Iterator[Case]:
             )
     for name, ids in inputs.vocabularies().items():
         yield Case(
-            f"vocab.json: {name}", "import", _of_a_run(world, "vocab.json", json.dumps(ids), "import", run="marian")
+            f"vocab.json: {name}", "import", of_a_run(world, "vocab.json", json.dumps(ids), "import", run="marian")
         )
     for unknown in (5, ["<unk>"], {"content": 7}, {}, None, "\ud800"):
         yield Case(
             f"unk_token: {unknown!r}",
             "import",
-            _of_a_run(
+            of_a_run(
                 world, "tokenizer_config.json", {"unk_token": unknown, "separate_vocabs": False}, "import", run="marian"
             ),
             expected=EITHER if unknown is None else "refused",
         )
-    yield Case("a pickle beside", "import", _pickled(world, keep=True), expected=WORKS)
-    yield Case("a pickle alone", "import", _pickled(world, keep=False))
+    yield Case("a pickle beside", "import", pickled(world, keep=True), expected=WORKS)
+    yield Case("a pickle alone", "import", pickled(world, keep=False))
 
 
 def berts(world: World) -> Iterator[Case]:
     """BERT folders that cannot be imported."""
     for name, change in inputs.bert_changes().items():
-        yield Case(f"bert: {name}", "import", _of_a_run(world, "config.json", change, "import", run="bert"))
+        yield Case(f"bert: {name}", "import", of_a_run(world, "config.json", change, "import", run="bert"))
     for name, text in inputs.json_texts().items():
-        yield Case(f"bert config.json: {name}", "import", _of_a_run(world, "config.json", text, "import", run="bert"))
+        yield Case(f"bert config.json: {name}", "import", of_a_run(world, "config.json", text, "import", run="bert"))
     for name, text in inputs.wordpieces().items():
-        yield Case(f"tokenizer.json: {name}", "import", _of_a_run(world, "tokenizer.json", text, "import", run="bert"))
+        yield Case(f"tokenizer.json: {name}", "import", of_a_run(world, "tokenizer.json", text, "import", run="bert"))
         yield Case(
             f"tokenizer.json: {name}",
             "encode",
-            _of_a_run(world, "tokenizer/tokenizer.json", text, "encode", run="encoder"),
+            of_a_run(world, "tokenizer/tokenizer.json", text, "encode", run="encoder"),
         )
     for name, content in {"empty": b"", "latin1": b"\xff\n", "zeros": b"\0" * 50, "only one": b"[PAD]\n"}.items():
-        yield Case(f"vocab.txt: {name}", "import", _of_a_run(world, "vocab.txt", content, "import", run="bert"))
+        yield Case(f"vocab.txt: {name}", "import", of_a_run(world, "vocab.txt", content, "import", run="bert"))
 
 
 LONG_TEXTS = ("4,000 ligatures", "one word of 500,000 characters", "100,000 columns", "csv: an unclosed quote")
@@ -186,6 +194,7 @@ def corpora(world: World) -> Iterator[Case]:
         f"jsonl: {name}": (".jsonl", b'{"source": "a", "target": "b"}\n' * 30 + line + b"\n")
         for name, line in inputs.json_lines(("source", "target"))
     }
+    contents |= inputs.memories()
     contents |= {"csv: an unclosed quote": (".csv", b'"a,b\n' + b"c,d\n" * 60_000)}
     for name, (suffix, content) in contents.items():
         usable = name.startswith(("one word of", "4,000 ligatures"))
@@ -199,18 +208,18 @@ def corpora(world: World) -> Iterator[Case]:
                 if verb == "data check" or usable or name in MAY_BE_READ
                 else "refused"
             )
-            yield Case(f"pairs: {name}", verb, _with_pairs(world, verb, suffix, content), expected)
-        if suffix != ".jsonl":
-            yield Case(f"text: {name}", "train", _as_text(world, suffix, content), EITHER)
+            yield Case(f"pairs: {name}", verb, with_pairs(world, verb, suffix, content), expected)
+        if suffix != ".jsonl" and suffix not in MEMORIES:
+            yield Case(f"text: {name}", "train", as_text(world, suffix, content), EITHER)
             if name not in LONG_TEXTS:
-                yield Case(f"file of texts: {name}", "translate", _as_texts(world, suffix, content), EITHER)
+                yield Case(f"file of texts: {name}", "translate", as_texts(world, suffix, content), EITHER)
     for kind in ("/dev/zero", "/dev/null", "pipe", "folder", "missing", LONG):
         for verb in ("train", "data check", "data lexicon", "score", "evaluate"):
-            yield Case(f"corpus: {kind[:10]}", verb, _odd_corpus(world, verb, kind))
+            yield Case(f"corpus: {kind[:10]}", verb, odd_corpus(world, verb, kind))
     yield Case(
         "texts: /dev/zero",
         "translate",
-        lambda place: _verb(world, "translate", world.folder / "translation", "/dev/zero"),
+        lambda place: verb_arguments(world, "translate", world.folder / "translation", "/dev/zero"),
     )
 
 
@@ -221,7 +230,7 @@ def examples(world: World) -> Iterator[Case]:
         ("question_answering", ("question", "context", "answer")),
     ):
         for name, line in inputs.json_lines(keys):
-            yield Case(f"examples: {name}", "train", _with_examples(world, task, line + b"\n"))
+            yield Case(f"examples: {name}", "train", with_examples(world, task, line + b"\n"))
 
 
 def texts(world: World) -> Iterator[Case]:
@@ -238,7 +247,7 @@ def texts(world: World) -> Iterator[Case]:
             yield Case(
                 f"text: {name}",
                 verb,
-                lambda _, verb=verb, run=run, text=text: _verb(world, verb, world.folder / run, text),
+                lambda _, verb=verb, run=run, text=text: verb_arguments(world, verb, world.folder / run, text),
                 EITHER,
             )
         for suffix in (".svg", ".png", ".html", ".json"):
@@ -261,13 +270,18 @@ def texts(world: World) -> Iterator[Case]:
     not_text = os.fsdecode(b"caf\xe9 \xff")
     for verb, run in verbs.items():
         yield Case(
-            "text in latin1", verb, lambda _, verb=verb, run=run: _verb(world, verb, world.folder / run, not_text)
+            "text in latin1",
+            verb,
+            lambda _, verb=verb, run=run: verb_arguments(world, verb, world.folder / run, not_text),
         )
     many = "a b c " * 7000
     for verb, run in verbs.items():
         shape = EITHER
         yield Case(
-            "20,000 tokens", verb, lambda _, verb=verb, run=run: _verb(world, verb, world.folder / run, many), shape
+            "20,000 tokens",
+            verb,
+            lambda _, verb=verb, run=run: verb_arguments(world, verb, world.folder / run, many),
+            shape,
         )
     for view in ("attention", "alignment", "steps"):
         yield Case(
@@ -344,13 +358,13 @@ def options(world: World) -> Iterator[Case]:
         yield Case(
             f"{verb} of a long name",
             verb,
-            lambda _, verb=verb: _unread(verb, LONG),
+            lambda _, verb=verb: unread(verb, LONG),
             EITHER if verb == "models" else "refused",
         )
         yield Case(
             f"{verb} of a device",
             verb,
-            lambda _, verb=verb: _unread(verb, "/dev/zero"),
+            lambda _, verb=verb: unread(verb, "/dev/zero"),
             EITHER if verb == "models" else "refused",
         )
     for words in (
@@ -412,204 +426,3 @@ def places(world: World) -> Iterator[Case]:
         shell="2>&1",
         environment={"PYTHONIOENCODING": "ascii"},
     )
-
-
-# --- How the cases are put together ----------------------------------------------------------------------------------
-
-
-def _verb(world: World, verb: str, run: Path, text: str = "a b c") -> list[str]:
-    """Return the arguments with which a verb uses a run."""
-    as_text = [] if text == "/dev/zero" else ["--text"]
-    match verb:
-        case "translate torch":
-            return ["translate", "--model", str(run), "--engine", "torch", *as_text, text]
-        case "generate":
-            return ["generate", "--model", str(run), "--tokens", "3", text]
-        case "answer":
-            return ["answer", "--model", str(run), "--text", "where?\tHere is a b."]
-        case "score":
-            return ["score", str(run), "--source", str(world.folder / "text"), "--target", str(world.folder / "text")]
-        case "inspect":
-            return ["inspect", "--model", str(run), "--json", *as_text, text]
-        case "export":
-            return ["export", str(run), "--to", "ctranslate2", "--out", "out"]
-        case "describe":
-            return ["describe", str(run)]
-        case "import":
-            return ["import", str(run), "--out", "out"]
-    return [verb, "--model", str(run), *as_text, text]
-
-
-def _of_a_run(world: World, file: str, content: object, verb: str, *, run: str = "translation") -> Arguments:
-    """Use a run in which a file has other content, or other keys."""
-
-    def arguments(place: Path) -> list[str]:
-        folder = world.copy(run, place)
-        if isinstance(content, dict):
-            changed(folder / file, content)
-        else:
-            assert isinstance(content, bytes | str)
-            written(folder / file, content)
-        return _verb(world, verb, folder)
-
-    return arguments
-
-
-def _odd_file(world: World, file: str, kind: str, verb: str) -> Arguments:
-    """Use a run in which a file is a device, a pipe or a folder."""
-
-    def arguments(place: Path) -> list[str]:
-        folder = world.copy("translation", place)
-        (folder / file).unlink()
-        _put(folder / file, kind)
-        return _verb(world, verb, folder)
-
-    return arguments
-
-
-def _put(path: Path, kind: str) -> None:
-    """Make a pipe, a folder, or a link to a device."""
-    if kind == "pipe":
-        os.mkfifo(path)
-    elif kind == "folder":
-        path.mkdir()
-    else:
-        path.symlink_to(kind)
-
-
-def _odd(place: Path, kind: str) -> str:
-    """Return the path of something that is no file."""
-    if kind in ("pipe", "folder"):
-        _put(place / kind, kind)
-        return str(place / kind)
-    return str(place / kind) if kind == "missing" else kind
-
-
-def _recipe(verb: str, text: bytes) -> Arguments:
-    """Give a verb a recipe."""
-    out = ["--out", "out"] if verb == "train" else []
-    return lambda place: [verb, str(written(place / "r.yaml", text)), *out]
-
-
-def _cut(text: bytes) -> Arguments:
-    """Cut corpora by a file."""
-    return lambda place: ["data", "cut", str(written(place / "c.yaml", text)), "--out", str(place / "out")]
-
-
-def _train_on(world: World, place: Path, **changes: object) -> list[str]:
-    """Train the recipe with other sections."""
-    recipe = written(place / "r.yaml", yaml.safe_dump({**RECIPE, **changes}))
-    return ["train", str(recipe), "--out", str(place / "out")]
-
-
-def _with_pairs(world: World, verb: str, suffix: str, content: bytes) -> Arguments:
-    """Give a verb a file of pairs."""
-
-    def arguments(place: Path) -> list[str]:
-        pairs = written(place / f"p{suffix}", content)
-        file = str(pairs)
-        if verb == "train":
-            kind = "csv" if suffix == ".csv" else "auto"
-            data = {"train": {"pairs": file, "format": kind}, "valid": RECIPE["data"]["valid"], "max_length": 16}
-            return _train_on(world, place, data=data, tokenizer={"kind": "bpe", "byte_fallback": True})
-        if verb == "data check":
-            return ["data", "check", "--pairs", file]
-        if verb == "data lexicon":
-            return ["data", "lexicon", file, "--source-language", "en", "--target-language", "de", "--out", "lexicon"]
-        return ["evaluate", str(world.folder / "translation"), "--pairs", file]
-
-    return arguments
-
-
-def _as_text(world: World, suffix: str, content: bytes) -> Arguments:
-    """Learn to continue a text."""
-
-    def arguments(place: Path) -> list[str]:
-        text = written(place / f"t{suffix if suffix != '.tsv' else ''}", content)
-        values = yaml.safe_load(world.read("language_model.yaml"))
-        values["data"]["train"] = str(text)
-        values["tokenizer"] = {"kind": "bpe", "vocabulary": 300}
-        recipe = written(place / "r.yaml", yaml.safe_dump(values))
-        return ["train", str(recipe), "--out", str(place / "out")]
-
-    return arguments
-
-
-def _as_texts(world: World, suffix: str, content: bytes) -> Arguments:
-    """Translate the lines of a file."""
-    return lambda place: [
-        "translate",
-        "--model",
-        str(world.folder / "translation"),
-        str(written(place / f"t{suffix}", content)),
-    ]
-
-
-def _odd_corpus(world: World, verb: str, kind: str) -> Arguments:
-    """Give a verb a corpus that is no file."""
-
-    def arguments(place: Path) -> list[str]:
-        file = _odd(place, kind)
-        if verb == "train":
-            data = {"train": {"source": file, "target": file}, "valid": RECIPE["data"]["valid"]}
-            return _train_on(world, place, data=data)
-        if verb == "score":
-            return ["score", str(world.folder / "translation"), "--source", file, "--target", file]
-        if verb == "data check":
-            return ["data", "check", "--source", file, "--target", file]
-        if verb == "data lexicon":
-            return ["data", "lexicon", file, "--source-language", "en", "--target-language", "de", "--out", "lexicon"]
-        return ["evaluate", str(world.folder / "translation"), "--source", file, "--target", file]
-
-    return arguments
-
-
-def _with_examples(world: World, task: str, line: bytes) -> Arguments:
-    """Train a model that reads on examples."""
-
-    def arguments(place: Path) -> list[str]:
-        values = yaml.safe_load(world.read(f"{task}.yaml"))
-        values["data"]["train"] = {"file": str(written(place / "e.jsonl", line))}
-        recipe = written(place / "r.yaml", yaml.safe_dump(values))
-        return ["train", str(recipe), "--out", str(place / "out")]
-
-    return arguments
-
-
-def _with_vectors(world: World, content: bytes, *, missing: bool = False) -> Arguments:
-    """Train with pretrained vectors."""
-
-    def arguments(place: Path) -> list[str]:
-        file = place / "vectors"
-        if not missing:
-            written(file, content)
-        return _train_on(world, place, model={**RECIPE["model"], "vectors": {"source": str(file)}})
-
-    return arguments
-
-
-def _pickled(world: World, *, keep: bool) -> Arguments:
-    """Import a folder in which there is a pickle, beside the weights or in their place."""
-
-    def arguments(place: Path) -> list[str]:
-        folder = world.copy("marian", place)
-        written(folder / "pytorch_model.bin", b"\x80\x04cos\nsystem\n(S'touch pickled'\ntR.")
-        if not keep:
-            (folder / "model.safetensors").unlink()
-        return ["import", str(folder), "--out", str(place / "out")]
-
-    return arguments
-
-
-def _unread(verb: str, name: str) -> list[str]:
-    """Return the arguments with which a verb opens a run of some name."""
-    more = {
-        "export": ["--to", "ctranslate2", "--out", "out"],
-        "import": ["--out", "out"],
-        "score": ["--source", "a", "--target", "b"],
-        "evaluate": ["--count", "3"],
-        "serve": ["--port", "0"],
-    }
-    if verb in ("encode", "answer", "serve"):
-        return [verb, "--model", name, *more.get(verb, []), *([] if verb == "serve" else ["--text", "a\tb"])]
-    return [verb, *([] if verb == "models" else [name]), *more.get(verb, [])]

@@ -7,6 +7,7 @@ import json
 import random
 import struct
 from collections.abc import Iterator
+from pathlib import Path
 
 LAUGHS = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 12)
@@ -191,7 +192,13 @@ def safetensors_files(good: bytes) -> dict[str, bytes]:
     flipped = bytearray(good)
     for _ in range(40):
         flipped[chaos.randrange(2000)] ^= 1 << chaos.randrange(8)
+    (size,) = struct.unpack_from("<Q", good)
+    first = 8 + size  # the place of the first number
     return {
+        **{
+            name: good[:first] + struct.pack("<f", number) + good[first + 4 :]
+            for name, number in (("not a number", float("nan")), ("infinity", float("inf")))
+        },
         "empty": b"",
         "eight bytes": b"\0" * 8,
         "zeros": b"\0" * 5000,
@@ -260,6 +267,38 @@ def corpora() -> dict[str, bytes]:
     }
 
 
+def memories() -> dict[str, tuple[str, bytes]]:
+    """Translation memories and catalogues, with the suffix of their names."""
+    bomb = "".join(f'<!ENTITY a{number} "{f"&a{number - 1};" * 10}">' for number in range(1, 20))
+    unit = '<tu><tuv xml:lang="en"><seg>{}</seg></tuv><tuv xml:lang="de"><seg>b</seg></tuv></tu>'
+    tmx = '<tmx version="1.4"><header srclang="en"/><body>{}</body></tmx>'
+    entry = 'msgid "a{}"\nmsgstr "b"\n'
+    head = 'msgid ""\nmsgstr "Language: de\\n{}"\n\n'
+    plural = 'msgid "a"\nmsgid_plural "b"\nmsgstr[0] "c"\nmsgstr[{}] "d"\n'
+    formula = "Plural-Forms: nplurals=2; plural={};\\n"
+    texts = {
+        "entity bomb.tmx": f'<!DOCTYPE tmx [<!ENTITY a0 "x">{bomb}]>' + tmx.format(unit.format("&a19;")),
+        "external entity.tmx": '<!DOCTYPE tmx [<!ENTITY x SYSTEM "file:///etc/passwd">]>'
+        + tmx.format(unit.format("&x;")),
+        "100,000 levels.tmx": tmx.format("<tu>" * 100_000),
+        "cut off.tmx": tmx.format(unit.format("a") * 50)[:-40],
+        "a comment of 8 MB.tmx": tmx.format(f"<!--{'x' * 8_000_000}-->" + unit.format("a")),
+        "a text of 100 MB.tmx": tmx.format(unit.format("x" * 100_000_000)),
+        "no languages.tmx": tmx.format("<tu><tuv><seg>a</seg></tuv></tu>" * 50),
+        "a wrong encoding.tmx": "<?xml version='1.0' encoding='utf-16'?>" + tmx.format(unit.format("ü") * 50),
+        "entity bomb.xlf": f'<!DOCTYPE xliff [<!ENTITY a0 "x">{bomb}]><xliff>&a19;</xliff>',
+        "not XLIFF.xlf": tmx.format(unit.format("a")),
+        "100,000 levels.xlf": "<xliff><file><body>" + "<group>" * 100_000,
+        "no end of a text.po": head.format("") + entry.format("")[:-3],
+        "an entry twice.po": head.format("") + entry.format(1) + entry.format(2) + entry.format(1),
+        "a form that is not.po": head.format(formula.format("n!=1")) + plural.format(7),
+        "a division by zero.po": head.format(formula.format("1/0")) + plural.format(1),
+        "a deep formula.po": head.format(formula.format("(" * 100_000)) + plural.format(1),
+        "no language.po": entry.format(1),
+    }
+    return {name: (Path(name).suffix, text.encode()) for name, text in texts.items()}
+
+
 def packed() -> dict[str, tuple[str, bytes]]:
     """Compressed files, with the suffix of their names."""
     text = b"a b\ta b\n" * 500
@@ -269,6 +308,7 @@ def packed() -> dict[str, tuple[str, bytes]]:
         "a .gz cut off": (".gz", good[: len(good) // 2]),
         "an empty .gz": (".gz", b""),
         "a .gz with a long line": (".gz", gzip.compress(b"\0" * 300_000_000, compresslevel=1)),
+        "a .gz with a line of 3 GB": (".gz", gzip.compress(b"a" * 1_000_000, compresslevel=9) * 3000),
         "a .xz that is none": (".xz", text),
         "a .zst that is none": (".zst", text),
         "a .xz of zeros": (".xz", b"\0" * 500),

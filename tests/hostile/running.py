@@ -19,6 +19,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 SECONDS = 10  # of processor time, which does not depend on what else the machine does
 PATIENCE = 180  # seconds by the clock, after which a case that waits for something is killed
@@ -26,6 +27,7 @@ MEMORY = 10**9  # bytes of resident memory
 ADDRESSES = 8 * 10**9  # bytes of address space, so that a mistake does not take the machine with it
 REFUSED, WORKS, EITHER = "refused", "works", "either"
 BROKEN_PIPE = 141
+LARGEST_ANSWER = 10**6  # bytes of an answer of the server
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,9 @@ class Case:
     expected: str = REFUSED
     stdin: bytes = b""
     shell: str = ""  # redirections, for a case that needs a command line
-    environment: dict[str, str] = field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=dict)  # PLACE is the folder of the case
+    patience: float = PATIENCE
+    request: Callable[[Any], Any] | None = None  # to a server of the run that the arguments name, by a test client
 
 
 @dataclass(frozen=True)
@@ -82,25 +86,28 @@ def run(case: Case) -> Outcome:
     place = Path(tempfile.mkdtemp(prefix="hostile-"))
     try:
         words = case.arguments(place)
-        return _by_command_line(case, words, place) if case.shell else _forked(case, words, place)
+        environment = {name: value.replace("PLACE", str(place)) for name, value in case.environment.items()}
+        run_one = _by_command_line if case.shell else _forked
+        return run_one(case, words, place, {"TMPDIR": str(place), **environment})
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def _forked(case: Case, words: list[str], place: Path) -> Outcome:
+def _forked(case: Case, words: list[str], place: Path, environment: dict[str, str]) -> Outcome:
     """Run the command in a child of this process."""
     output, given = place / ".output", place / ".input"
     given.write_bytes(case.stdin)
     sys.stdout.flush()
     child = os.fork()
     if child == 0:
-        _command(words, place, output, given)
-    status, usage, waited = _waited(child)
+        os.environ.update(environment)
+        _command(case, words, place, output, given)
+    status, usage, waited = _waited(child, case.patience)
     said = output.read_text("utf-8", "replace")
     return Outcome(case, status, said, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, waited)
 
 
-def _command(words: list[str], place: Path, output: Path, given: Path) -> None:
+def _command(case: Case, words: list[str], place: Path, output: Path, given: Path) -> None:
     """Run the command in this process, and end it."""
     status = 1
     try:
@@ -113,7 +120,7 @@ def _command(words: list[str], place: Path, output: Path, given: Path) -> None:
         os.dup2(target, 1)
         os.dup2(target, 2)
         os.chdir(place)
-        os.environ["TMPDIR"] = tempfile.tempdir = str(place)
+        tempfile.tempdir = str(place)
         for number, mode in ((0, "r"), (1, "w"), (2, "w")):
             stream = os.fdopen(number, mode, encoding="utf-8", errors="backslashreplace" if number == 2 else "strict")
             setattr(sys, ("stdin", "stdout", "stderr")[number], stream)
@@ -121,8 +128,7 @@ def _command(words: list[str], place: Path, output: Path, given: Path) -> None:
         from manyheads.cli import main
 
         try:
-            main()
-            status = 0
+            status = main() or 0 if case.request is None else _answered(case, words)
         except SystemExit as end:
             status = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
         except BaseException:
@@ -134,35 +140,67 @@ def _command(words: list[str], place: Path, output: Path, given: Path) -> None:
         os._exit(status)
 
 
-def _waited(child: int) -> tuple[int, resource.struct_rusage, bool]:
+def _answered(case: Case, words: list[str]) -> int:
+    """Send a request to a server with these options; return 0 for an answer, 2 for a refusal, 1 for anything else."""
+    from starlette.testclient import TestClient
+
+    from manyheads.serving.app import create_app
+    from manyheads.serving.directions import Direction, Directions
+    from manyheads.serving.options import ServerOptions
+
+    run, *rest = words
+    options = ServerOptions(**{name: value for name, _, value in (word.partition("=") for word in rest)})
+    app = create_app(Directions(list(Direction.from_argument(run))), options)
+    assert case.request is not None
+    with TestClient(app, base_url="http://localhost:5000") as client:
+        answer = case.request(client)
+        print(f"{answer.status_code} {answer.text[:1000]}")
+        if len(answer.content) > LARGEST_ANSWER:
+            print(f"the answer has {len(answer.content):,} bytes")
+            return 1
+    if 400 <= answer.status_code < 500:
+        print(f"error: {answer.json()['error']}")
+        return 2
+    return 0 if answer.status_code == 200 else 1
+
+
+def _waited(child: int, patience: float) -> tuple[int, resource.struct_rusage, bool]:
     """Wait for a child, and kill it when it takes too long; return its status, what it used, and whether it was killed.
 
-    A pipe without a writer takes no processor time, so the clock has a limit too.
+    A pipe without a writer takes no processor time, so the clock has a limit too. Time in which this process itself was
+    stopped does not count.
     """
-    deadline = time.monotonic() + PATIENCE
+    left, before = patience, time.monotonic()
     while True:
         found, status, usage = os.wait4(child, os.WNOHANG)
         if found:
             return os.waitstatus_to_exitcode(status), usage, False
-        if time.monotonic() > deadline:
-            os.kill(child, signal.SIGKILL)
+        if left < 0:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child, signal.SIGKILL)  # each case has a process group of its own
             _, status, usage = os.wait4(child, 0)
             return os.waitstatus_to_exitcode(status), usage, True
         time.sleep(0.005)
+        before, passed = time.monotonic(), time.monotonic() - before
+        left -= min(passed, 1.0)
 
 
-def _by_command_line(case: Case, words: list[str], place: Path) -> Outcome:
+def _by_command_line(case: Case, words: list[str], place: Path, environment: dict[str, str]) -> Outcome:
     """Run a command line with its redirections in a shell."""
     line = ["bash", "-c", f'"$@" {case.shell}', "bash", sys.executable, "-m", "manyheads", *words]
-    environment = {**os.environ, "TMPDIR": str(place), **case.environment}
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    try:
-        done = subprocess.run(
-            line, input=case.stdin, capture_output=True, timeout=PATIENCE, env=environment, cwd=place, check=False
+    given, output = place / ".input", place / ".output"
+    given.write_bytes(case.stdin)
+    with given.open("rb") as stdin, output.open("wb") as stdout:
+        process = subprocess.Popen(
+            line,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stdout,
+            env={**os.environ, **environment},
+            cwd=place,
+            start_new_session=True,
         )
-        status, said, waited = done.returncode, (done.stdout + done.stderr).decode("utf-8", "replace"), False
-    except subprocess.TimeoutExpired as error:
-        status, said, waited = -int(signal.SIGKILL), str(error), True
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Outcome(case, status, said, seconds, 0, waited)
+    status, usage, waited = _waited(process.pid, case.patience)
+    process.returncode = status
+    said = output.read_text("utf-8", "replace")
+    return Outcome(case, status, said, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, waited)

@@ -30,6 +30,7 @@ RECIPE: dict[str, Any] = {
 }
 EXAMPLES = {"task": "kinds", "count": 40}
 TRAINING = {"steps": 1, "batch_tokens": 256, "threads": 1}
+COVERED = ("trained", "checked")  # folders whose files keep their checksums
 READER = {**SIZES, "kind": "bert", "layers": 1, "positions": 64}
 
 
@@ -64,6 +65,7 @@ class World:
         from bert import tiny_folder
         from commands import run_inside
         from helpers import without_checksums
+        from manyheads.runs.checksums import cover
         from run_folders import make_run
 
         world = cls(folder)
@@ -82,8 +84,11 @@ class World:
             ["import", folder / "bert", "--out", folder / "encoder"],
         ):
             assert run_inside(*words).code == 0, words
+        cls._train_on_files(folder)
+        shutil.copytree(folder / "translation", folder / "checked")
+        cover(folder / "checked")
         for run in folder.iterdir():  # with checksums and copies, most damages would be repaired before they are read
-            if run.is_dir():
+            if run.is_dir() and run.name not in COVERED:
                 without_checksums(run)
                 shutil.rmtree(run / "checkpoints", ignore_errors=True)
         return world
@@ -99,6 +104,24 @@ class World:
         recipe.write_text(yaml.safe_dump({"name": task, **values, **tokenizer}), encoding="utf-8")
         result = run_inside("train", recipe, "--out", folder / task)
         assert result.code == 0, result.err
+
+    @staticmethod
+    def _train_on_files(folder: Path) -> None:
+        """Train a run for two steps on files beside it, and keep its cache; its folder can be copied as a whole."""
+        from commands import run_inside
+
+        place = folder / "trained"
+        place.mkdir()
+        shutil.copyfile(folder / "pairs.tsv", place / "pairs.tsv")
+        held_out = {"train": {"pairs": "pairs.tsv"}, "held_out": 10, "max_length": 16}
+        (place / "recipe.yaml").write_text(yaml.safe_dump({**RECIPE, "data": held_out}), encoding="utf-8")
+        before = Path.cwd(), os.environ["MANYHEADS_CACHE"]
+        os.chdir(place)
+        os.environ["MANYHEADS_CACHE"] = str(place / "cache")
+        result = run_inside("train", "recipe.yaml", "--out", "run", "--set", "training.checkpoint_every=1")
+        assert result.code == 0, result.err
+        os.chdir(before[0])
+        os.environ["MANYHEADS_CACHE"] = before[1]
 
     def copy(self, name: str, place: Path) -> Path:
         """Return a copy of a folder or a file, to be damaged."""

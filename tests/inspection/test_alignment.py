@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from manyheads.config.alignment import AlignmentSettings
 from manyheads.errors import ManyheadsError
 from manyheads.inspection.alignment import Alignment, align, read_heads
 from manyheads.inspection.inspector import Inspector
@@ -55,12 +58,49 @@ def test_nothing_is_aligned_where_nothing_was_written():
     assert Alignment(SOURCE, ["</s>"], looking_at([0])).pharaoh("word") == ""
 
 
-def test_chosen_heads_are_averaged_and_the_last_layer_is_taken_where_none_is_chosen():
-    cross = np.stack([np.stack([looking_at([head + layer] * 5) for head in range(2)]) for layer in range(2)])
+def random_cross(layers: int) -> np.ndarray:
+    """Return cross-attention [L, 2, T, S] that differs in every row."""
+    return np.random.default_rng(3).dirichlet(np.ones(5), size=(layers, 2, 5)).astype(np.float32)
+
+
+def read_one_later(weights: np.ndarray) -> np.ndarray:
+    """Return the row of the step at which each token is the input; the last token is never read."""
+    return np.concatenate([weights[1:], weights[-1:]])
+
+
+def test_chosen_heads_are_averaged_at_the_chosen_step():
+    cross = random_cross(2)
     seen = seen_with(cross)
-    assert align(seen, [(2, 2)]).pharaoh("token") == "2-0 2-1 2-2 2-3"
-    assert np.allclose(align(seen).weights, cross[1].mean(axis=0))
-    assert np.allclose(align(seen, [(1, 1), (2, 2)]).weights, (cross[0, 0] + cross[1, 1]) / 2)
+    mean = (cross[0, 0] + cross[1, 1]) / 2
+    assert np.allclose(align(seen, [(1, 1), (2, 2)], step="output").weights, mean)
+    assert np.allclose(align(seen, [(1, 1), (2, 2)], step="input").weights, read_one_later(mean))
+
+
+def test_heads_align_where_a_token_is_read_but_in_the_last_layer_where_it_is_written():
+    cross = random_cross(2)
+    seen = seen_with(cross)
+    assert np.allclose(align(seen, [(1, 2)]).weights, read_one_later(cross[0, 1]))
+    assert np.allclose(align(seen, [(2, 2)]).weights, cross[1, 1])
+
+
+@pytest.mark.parametrize(("layers", "middle"), [(1, 0), (2, 0), (3, 1), (6, 2)])
+def test_the_middle_layer_aligns_where_nothing_is_chosen(layers, middle):
+    cross = random_cross(layers)
+    mean = cross[middle].mean(axis=0)
+    assert np.allclose(align(seen_with(cross)).weights, mean if layers == 1 else read_one_later(mean))
+
+
+def test_the_heads_of_the_recipe_align_by_default():
+    cross = random_cross(3)
+    seen = replace(seen_with(cross), alignment=AlignmentSettings(layer=3, heads=(2,), step="input"))
+    assert np.allclose(align(seen).weights, read_one_later(cross[2, 1]))
+    assert np.allclose(align(seen, step="output").weights, cross[2, 1])
+
+
+@pytest.mark.parametrize(("keys", "message"), [({"layer": 4}, "no layer 4.*has 3"), ({"heads": (1, 3)}, "no head 3")])
+def test_a_recipe_with_heads_that_the_decoder_does_not_have_is_named(keys, message):
+    with pytest.raises(ManyheadsError, match=f"recipe.yaml: decoding.alignment.*{message}"):
+        align(replace(seen_with(random_cross(3)), alignment=AlignmentSettings(**keys)))
 
 
 def test_heads_are_written_as_layer_and_head():

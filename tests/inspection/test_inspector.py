@@ -14,8 +14,9 @@ from manyheads.attention.multi_head import MultiHeadAttention
 from manyheads.decoding.translator import Translator
 from manyheads.errors import ManyheadsError
 from manyheads.exchange.bert import import_bert
+from manyheads.inspection.alignment import align
 from manyheads.inspection.inspector import Inspector, position_table
-from manyheads.inspection.steps import Done
+from manyheads.inspection.steps import Done, Step
 from manyheads.runs.folder import RunFolder
 from run_folders import make_run
 
@@ -324,3 +325,35 @@ def test_the_table_of_positions_has_the_papers_numbers():
 def test_an_impossible_table_is_refused(length, width):
     with pytest.raises(ManyheadsError, match="between 1 and"):
         position_table(length, width)
+
+
+# --- Models with one head, or without attention ----------------------------------------------------------------------
+
+
+def test_the_attention_of_a_recurrent_model_is_shown_like_a_transformers(tmp_path):
+    inspector = Inspector(make_run(tmp_path / "recurrent", kind="recurrent", input_feeding=True).path, device="cpu")
+    assert inspector.main_kind == "cross"
+    view = inspector.attention(TEXT, kind="cross")
+    assert view.weights.shape == (1, len(view.target_tokens), len(view.source_tokens))
+    assert np.allclose(view.weights.sum(axis=-1), 1.0, atol=1e-5)
+    steps = [
+        one for one in inspector.steps(TEXT, tokens=inspector.everything(TEXT).target_ids) if isinstance(one, Step)
+    ]
+    assert np.allclose(np.stack([one.cross for one in steps], axis=1), view.weights, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda one: one.main_kind,
+        lambda one: one.attention(TEXT, kind="cross"),
+        lambda one: align(one.everything(TEXT)),
+        lambda one: list(one.steps(TEXT)),
+    ],
+)
+def test_a_model_without_attention_says_so_and_shows_its_beam(tmp_path, call):
+    run = make_run(tmp_path / "fixed", kind="recurrent", source_attention="none")
+    inspector = Inspector(run.path, device="cpu")
+    with pytest.raises(ManyheadsError, match="has no attention"):
+        call(inspector)
+    assert inspector.beam(TEXT, beam=2).nodes

@@ -9,7 +9,7 @@ from manyheads.metrics.comparison import compare, significance_test
 from manyheads.metrics.scores import OverlapOptions, lower_is_better, measure
 from manyheads.metrics.significance import holm, mcnemar
 
-METRICS = ["bleu", "chrf", "exact_match", "word_error_rate", "symbol_error_rate"]
+METRICS = ["bleu", "chrf", "chrf++", "ter", "exact_match", "word_error_rate", "symbol_error_rate"]
 ANSWERS = [[f"A{i} B C D{i}", f"other {i}"] for i in range(60)]
 
 

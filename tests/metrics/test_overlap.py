@@ -43,6 +43,25 @@ def test_chrf_is_sacrebleus(lowercase):
     assert f"version:{sacrebleu.__version__}" in signature
 
 
+@pytest.mark.parametrize("lowercase", [False, True])
+def test_chrf_with_words_and_ter_are_sacrebleus(lowercase):
+    chrf, signature = overlap_score("chrf++", OUTPUTS, REFERENCES, lowercase=lowercase, tokenizer="13a")
+    scorer = sacrebleu.metrics.CHRF(lowercase=lowercase, word_order=2)
+    assert chrf == scorer.corpus_score(OUTPUTS, [REFERENCES]).score
+    assert "nw:2" in signature
+    ter, signature = overlap_score("ter", OUTPUTS, REFERENCES, lowercase=lowercase, tokenizer="13a")
+    scorer = sacrebleu.metrics.TER(case_sensitive=not lowercase)
+    assert ter == scorer.corpus_score(OUTPUTS, [REFERENCES]).score
+    assert ("case:lc" if lowercase else "case:mixed") in signature
+    assert not measure("ter", OUTPUTS, [[one] for one in REFERENCES], OverlapOptions(lowercase)).higher_is_better
+
+
+def test_characters_are_words_of_ter_in_a_script_without_spaces():
+    values = [overlap_score("ter", ["我爱你"], ["我爱他"], lowercase=False, tokenizer=one)[0] for one in ("13a", "zh")]
+    assert values[0] == 100.0
+    assert values[1] == pytest.approx(100 / 3)
+
+
 def test_case_and_tokenizer_matter_here():
     """Otherwise the comparisons above could not tell one setting from another."""
     settings = [(low, tok) for low in (False, True) for tok in ("13a", "none", "char")]

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from manyheads.documents.placeholders import protected
+
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 RUNS = sorted(path.parent.name for path in (FIXTURES / "runs").glob("*/expected.json"))
 RECIPES = sorted((FIXTURES / "recipes-0.1").glob("*.yaml"))
@@ -50,6 +52,13 @@ def _first(parts: list[tuple[Any, Any, str]]) -> str:
     return next((text for part in parts if (text := difference(*part))), "")
 
 
+def _by_present_ways(line: Any) -> Any:
+    """Return an output without its scores if it has placeholders: the model reads other tokens in their place now."""
+    if not (isinstance(line, dict) and "candidates" in line and protected(line["source"])):
+        return line
+    return {**line, "candidates": [{"text": one["text"]} for one in line["candidates"]]}
+
+
 def test_there_is_a_run_of_every_kind():
     assert RUNS == ["copy", "dates", "kinds", "modified", "whereabouts"]
     assert len(RECIPES) == 17
@@ -60,7 +69,8 @@ def test_an_earlier_run_gives_the_same_outputs(command: Command, earlier: dict[s
         result = command(*output["command"], stdin=Path(output["inputs"]).read_text(encoding="utf-8"))
         result.succeeds()
         found = [json.loads(line) for line in result.out.splitlines()]
-        assert difference(found, output["lines"]) == "", " ".join(output["command"])
+        expected = [_by_present_ways(line) for line in output["lines"]]
+        assert difference(found, expected) == "", " ".join(output["command"])
 
 
 def test_an_earlier_run_continues_as_it_would_have(command: Command, earlier: dict[str, Any]):

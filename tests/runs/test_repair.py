@@ -1,6 +1,7 @@
 """A damaged file of a run is found when it is opened, and repaired where there is a copy."""
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -62,6 +63,21 @@ def test_a_damaged_file_is_repaired_with_a_notice(run: RunFolder, name: str, dam
         RunFolder.open(run.path)
     assert len(told) == 1
     assert (run.path / name).read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", *SMALL])
+@pytest.mark.parametrize("kind", ["/dev/zero", "pipe"])
+def test_what_has_no_end_is_damaged(run: RunFolder, name: str, kind: str):
+    content = (run.path / name).read_bytes()
+    (run.path / name).unlink()
+    if kind == "pipe":
+        os.mkfifo(run.path / name)
+    else:
+        (run.path / name).symlink_to(kind)
+    with pytest.warns(Notice, match=f"{name} was damaged; it was restored"):
+        RunFolder.open(run.path)
+    assert not (run.path / name).is_symlink()
+    assert (run.path / name).read_bytes() == content
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", *SMALL])

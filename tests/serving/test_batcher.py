@@ -10,7 +10,7 @@ import pytest
 from manyheads.decoding.translator import Candidate, Translation
 from manyheads.errors import ManyheadsError
 from manyheads.serving.api_errors import ApiError
-from manyheads.serving.batcher import Batcher
+from manyheads.serving.batcher import Batcher, Sentence
 
 
 class Model:
@@ -22,7 +22,8 @@ class Model:
         self.may_go_on = threading.Event()
         self.may_go_on.set()
 
-    def __call__(self, sentences: list[str], candidates: int) -> list[Translation]:
+    def __call__(self, batch: list[Sentence], candidates: int) -> list[Translation]:
+        sentences = [one.text for one in batch]
         self.batches.append(sentences)
         self.busy.set()
         assert self.may_go_on.wait(60)
@@ -37,7 +38,7 @@ def batcher(model: Model, **changes) -> Batcher:
 
 
 async def texts(one: Batcher, *sentences: str, candidates: int = 1) -> list[str]:
-    return [found.text for found in await one.translate(sentences, candidates=candidates)]
+    return [found.text for found in await one.translate(list(map(Sentence, sentences)), candidates=candidates)]
 
 
 async def until(happened) -> None:
@@ -188,6 +189,22 @@ def test_of_an_abandoned_text_no_more_than_the_batch_that_was_begun_is_translate
         return model.batches
 
     assert asyncio.run(scene()) == [["aaaaa"], ["b"]]
+
+
+def test_two_batches_are_computed_at_once_where_the_engine_can_and_no_third():
+    async def scene():
+        model = Model()
+        model.may_go_on.clear()
+        one = batcher(model, batch_size=1, at_once=lambda: 2)
+        answers = asyncio.gather(texts(one, "a"), texts(one, "b"), texts(one, "c"))
+        await until(lambda: len(model.batches) == 2 and one.length == 1)
+        closing = asyncio.create_task(one.close())
+        model.may_go_on.set()
+        await closing
+        return await answers, model.batches
+
+    answers, batches = asyncio.run(scene())
+    assert (answers, batches[2:]) == ([["A"], ["B"], ["C"]], [["c"]])
 
 
 def test_closing_translates_what_waits_and_accepts_nothing_new():

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
+from babel import Locale
 
 from manyheads.decoding.translator import Translator
 from manyheads.errors import ManyheadsError
-from manyheads.serving.directions import Direction, Directions, language_name
+from manyheads.serving.directions import Direction, Directions
+from manyheads.serving.language_names import LANGUAGES, SCRIPTS_AND_REGIONS, language_name
 from run_folders import make_multilingual_run
 from served import serving
 
@@ -18,6 +22,15 @@ def test_languages_have_english_names():
         "Multiple languages",
         "iso",
     ]
+
+
+def test_names_are_those_of_cldr():
+    names = Locale("en")
+    assert {code: names.languages[code] for code in LANGUAGES} == LANGUAGES
+    regions = {code: name for code, name in SCRIPTS_AND_REGIONS.items() if code in names.territories}
+    assert {code: names.territories[code] for code in regions} == regions
+    for code in ("pt-BR", "zh-Hant", "es-419", "sr-Latn", "de-AT"):
+        assert language_name(code) == Locale.parse(code, sep="-").get_display_name("en")
 
 
 def test_languages_may_be_named_with_the_run(runs, monkeypatch):
@@ -32,7 +45,7 @@ def test_a_run_of_several_languages_is_served_in_all_directions(tmp_path):
     run = make_multilingual_run(tmp_path / "run").path
     with serving([run]) as server:
         listed = {one["code"]: one["targets"] for one in server.get("/languages").json()}
-        assert listed == {"de": ["en"], "en": ["de", "fr"], "fr": ["en"]}
+        assert listed == {"de": ["en", "fr"], "en": ["de", "fr"], "fr": ["de", "en"]}  # some by way of English
         translator = Translator(run)
         for source, target in (("en", "fr"), ("en", "de"), ("fr", "en")):
             answer = server.translate("3 May 2021", source=source, target=target).json()
@@ -40,6 +53,19 @@ def test_a_run_of_several_languages_is_served_in_all_directions(tmp_path):
             seen = server.post("/inspect", json={"q": "3 May 2021", "source": source, "target": target}).json()
             assert seen["source_tokens"][0] == f"▁<2{target}>"
         assert len({id(server.service.worker(one).model) for one in server.service.directions}) == 1
+
+
+def test_sentences_of_all_directions_share_a_batch(tmp_path):
+    with (
+        serving([make_multilingual_run(tmp_path / "run").path], batch_milliseconds=1000, batch_sentences=3) as server,
+        ThreadPoolExecutor(3) as clients,
+    ):
+        pairs = [("en", "fr"), ("en", "de"), ("fr", "en")]
+        asked = [clients.submit(server.translate, "3 May 2021", source=one, target=other) for one, other in pairs]
+        assert {answer.result().status_code for answer in asked} == {200}
+        assert (
+            'manyheads_batch_sentences_count{directions="en-fr,en-de,fr-en,de-en"} 1.0' in server.get("/metrics").text
+        )
 
 
 FRENCH = "Je suis fatigué et je veux rentrer chez moi."
@@ -52,18 +78,38 @@ def several(tmp_path_factory):
         yield server
 
 
-def test_a_detected_language_without_a_direction_is_refused(several):
-    for text in (FRENCH, [FRENCH, FRENCH]):
-        answer = several.translate(text, source="auto", target="de")
-        assert answer.status_code == 400
-        assert answer.json()["error"] == (
-            "The text seems to be French (fr), which this server does not translate into German (de); "
-            "served into German (de): en → de"
-        )
-    into = several.translate(FRENCH, source="auto", target="en").json()
-    assert into["detectedLanguage"]["language"] == "fr"
-    assert into["translatedText"] == several.translate(FRENCH, source="fr", target="en").json()["translatedText"]
-    assert "likelyLanguages" not in into  # there is nothing to choose from
+def test_a_language_without_a_direction_goes_by_way_of_english(several):
+    english = several.translate(FRENCH, source="fr", target="en").json()["translatedText"]
+    second = several.translate(english, source="en", target="de", alternatives=1).json()
+    expected = second["translatedText"]
+    for source in ("fr", "auto"):
+        one = several.translate(FRENCH, source=source, target="de").json()
+        assert (one["translatedText"], one["pivotLanguage"]) == (expected, {"language": "en"})
+    many = several.translate([FRENCH, FRENCH], source="auto", target="de", alternatives=1).json()
+    assert many["translatedText"] == [expected] * 2
+    assert many["pivotLanguage"] == [{"language": "en"}] * 2
+    assert many["alternatives"] == [second["alternatives"]] * 2
+    assert "pivotLanguage" not in several.translate(FRENCH, source="fr", target="en").json()
+    assert many["detectedLanguage"][0]["language"] == "fr"
+
+
+def test_two_runs_may_be_the_two_legs_of_a_way(runs, translator):
+    with serving([f"fr-en={runs['back']}", f"en-de={runs['there']}"]) as server:
+        assert {one["code"]: one["targets"] for one in server.get("/languages").json()}["fr"] == ["de", "en"]
+        english = server.translate("1 May 2020", source="fr", target="en").json()["translatedText"]
+        answer = server.translate("1 May 2020", source="fr", target="de").json()
+        assert answer == {"translatedText": translator.translate(english), "pivotLanguage": {"language": "en"}}
+        inside = server.post("/inspect", json={"q": "1 May 2020", "source": "fr", "target": "de"})
+        assert inside.status_code == 400
+        assert "by way of English (en)" in inside.json()["error"]
+
+
+def test_a_pair_without_any_way_is_refused_with_those_that_are_served(runs):
+    with serving([f"fr-en={runs['back']}", f"zh-de={runs['there']}"]) as server:
+        for source in ("fr", "auto"):
+            answer = server.translate(FRENCH, source=source, target="de")
+            assert answer.status_code == 400
+            assert answer.json()["error"].endswith("; served into German (de): zh → de")
 
 
 def test_a_named_source_is_not_checked(several):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import LAW
-from manyheads.serving.html_parts import html_parts, unescaped
+from manyheads.documents.html_parts import html_parts, unescaped
 
 SIZE = 200_000
 REPEATED = (

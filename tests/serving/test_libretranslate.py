@@ -110,7 +110,10 @@ GOOD = {"q": "1 May 2020", "source": "en", "target": "de"}
         ({"source": "xx"}, "xx is not supported"),
         ({"target": "xx"}, "xx is not supported"),
         ({"source": "auto", "target": "xx"}, "xx is not supported"),
-        ({"target": "en"}, "English (en) is not available as a target language from English (en)"),
+        (
+            {"target": "en"},
+            "English (en) is not available as a target language from English (en); served into English (en): de → en",
+        ),
         ({"format": "pdf"}, "pdf format is not supported"),
         ({"alternatives": "many"}, "Invalid request: alternatives parameter is not a number"),
         ({"alternatives": 99}, "Invalid request: alternatives parameter must be <= 7"),

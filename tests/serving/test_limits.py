@@ -45,9 +45,9 @@ def test_a_full_queue_gives_a_retry_after_header(runs):
         with held(server) as worker:
             first = clients.submit(server.translate, "One.")
             second = clients.submit(server.translate, "One. Two. Three.")
-            # Of the four sentences, one is with the model and three wait, whichever request was first.
-            wait_until(lambda: server.service.admission.active == 2 and worker.waiting == 3)
-            answer = server.translate("One. Two.")
+            # Of the four sentences, two are with the model and two wait, whichever request was first.
+            wait_until(lambda: server.service.admission.active == 2 and worker.model.batcher.length == 2)
+            answer = server.translate("One. Two. Three.")
             assert answer.status_code == 503
             assert int(answer.headers["retry-after"]) >= 1
         assert first.result().status_code == second.result().status_code == 200

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from helpers import LAW
 from manyheads.decoding.text.sentences import split_sentences
-from manyheads.serving.markup import Markup, read_pieces
+from manyheads.documents.html import read_pieces
+from manyheads.serving.markup import Markup
 
 WORDS = st.text(alphabet="abcé中.! \n", max_size=12)
 TAGS = ("p", "b", "i", "a href='x'", "div", "span class=y", "code", "td")

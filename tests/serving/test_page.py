@@ -19,6 +19,7 @@ from browsing import (
 from stand_in import HEADS, LAYERS, WEB, StandIn, inspected, pieces, searched, stand_in, stepped, translation
 
 TEXT = "The animal was too tired"
+LOOKING = {"cross": "Translation, looking", "encoder": "Source, looking", "decoder": "Being written, looking"}
 VIEWS = ["attention", "steps", "beam", "positions"]
 HOSTILE = "</script> <img/src=x/onerror=window.hacked=1> <svg/onload=window.hacked=1> &amp; \"' {{7*7}}"
 
@@ -207,7 +208,7 @@ def test_kind_layer_and_head_can_be_chosen_and_one_layer_is_fetched_at_a_time(vi
     for kind in ("encoder", "decoder", "cross"):
         page.get_by_role("radio", name=kind.capitalize()).check(force=True)
         expect(page.get_by_role("group", name="Layer").get_by_role("radio")).to_have_count(LAYERS[kind])
-        expect(page.locator(".lines-headings")).to_contain_text({"encoder": "Source, looking"}.get(kind, "ing"))
+        expect(page.locator(".lines-headings")).to_contain_text(LOOKING[kind])
     wait_for_frame(page)
     before = picture_of(matrix)
     page.get_by_role("group", name="Layer").get_by_role("radio", name="1").check(force=True)

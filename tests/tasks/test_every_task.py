@@ -44,7 +44,9 @@ TASKS: dict[str, dict[str, Any]] = {
     "masked_language_model": {"data": {**EXAMPLES, "max_length": 60}, "vocabulary": 80, "model": BERT},
     "classification": {"data": {**KINDS, "max_length": 40}, "vocabulary": 80, "model": BERT},
     "question_answering": {"data": {**EXAMPLES, "max_length": 60}, "vocabulary": 80, "model": BERT},
+    "memory_questions": {"data": EXAMPLES, "model": {"width": 16, "hops": 2}},
 }
+SHOWN = {"memory_questions": "Mary went to the office. Where is Mary?"}  # what each task is looked at with
 
 
 def recipe_of(task: str, **changes: Any) -> dict[str, Any]:
@@ -65,7 +67,7 @@ def test_every_command_works_for_every_task(task: str, tmp_path: Path, command: 
     command("train", recipe, "--out", run).succeeds("Finished at step 2.")
     assert "parameters" in command("describe", run).out
     command("evaluate", run, "--count", 8).succeeds()
-    command("inspect", "a b c", "--model", run, "--out", tmp_path / "seen.json").succeeds()
+    command("inspect", SHOWN.get(task, "a b c"), "--model", run, "--out", tmp_path / "seen.json").succeeds()
     assert json.loads((tmp_path / "seen.json").read_text(encoding="utf-8"))["attention"]
 
 

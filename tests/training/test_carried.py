@@ -9,7 +9,8 @@ from torch import Tensor, nn
 from helpers import prepared
 from manyheads.config.reading import build_recipe
 from manyheads.runs.folder import RunFolder
-from manyheads.tasks.translation import TranslationObjective, TranslationTask
+from manyheads.tasks.teacher_forcing import TranslationObjective
+from manyheads.tasks.translation import TranslationTask
 from manyheads.training.progress import Reporter
 from manyheads.training.trainer import Trainer
 

@@ -80,6 +80,7 @@ def stopped(tmp_path_factory: pytest.TempPathFactory, command: Command, recipe_a
         ("run/held_out.json", cut),
         ("run/inputs.json", zero),
         ("run/metrics.jsonl", zero),
+        ("run/recipe.yaml", Path.unlink),
         ("cache/store/*/source.ids", flip),
         ("cache/store/*/target.offsets", Path.unlink),
         ("cache/store/*/store.json", cut),

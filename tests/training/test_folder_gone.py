@@ -31,6 +31,7 @@ def at_step(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, Callable[[], Any]
     return plan
 
 
+@pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")  # TensorBoard writes in a thread
 @pytest.mark.parametrize("step", [1, 3, 6, 8, LAST])
 @pytest.mark.parametrize("act", ["renamed", "deleted", "replaced"])
 def test_what_was_learned_is_saved_beside_it(

@@ -66,9 +66,13 @@ TARGETS = torch.tensor([0, 5, 2, 2, 1, 5, 3])
 @pytest.mark.parametrize("bias", [True, False])
 # One row at a time (also where not even one fits), two and three (7 is a multiple of neither), all, more than all.
 @pytest.mark.parametrize("chunk", [1, CLASSES, 2 * CLASSES, 3 * CLASSES + 1, ROWS * CLASSES, 1000])
-def test_the_fused_loss_equals_the_plain_one_in_value_and_gradients(monkeypatch, chunk, bias, smoothing, upstream):
-    monkeypatch.setattr(losses, "CHUNK_ELEMENTS", chunk)
-    monkeypatch.setattr(losses, "FEWEST_ROWS", 1)
+@pytest.mark.parametrize("tile", [1, 2 * CLASSES, 1000])
+def test_the_fused_loss_equals_the_plain_one_in_value_and_gradients(
+    monkeypatch, chunk, tile, bias, smoothing, upstream
+):
+    monkeypatch.setattr(losses, "CHUNK_BYTES", 8 * chunk)  # the tensors are float64
+    monkeypatch.setattr(losses, "FEWEST_BYTES", 8)
+    monkeypatch.setattr(losses, "TILE_ELEMENTS", tile)
     parts = inputs(bias=bias)
     hidden, vectors, offset = (*parts, None)[:3]
     plain = smoothed_loss(F.linear(hidden, vectors, offset), TARGETS, smoothing=smoothing)

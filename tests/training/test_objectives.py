@@ -9,7 +9,7 @@ from manyheads.data.batches.pairs import PairBatch
 from manyheads.models.interface import Tokens
 from manyheads.models.transformer import Transformer
 from manyheads.tasks.loss import smoothed_loss
-from manyheads.tasks.translation import PairTensors, TranslationObjective
+from manyheads.tasks.teacher_forcing import PairTensors, TranslationObjective
 
 SOURCES = [[4, 5, 6, 3], [7, 3], [8, 9, 10, 4, 3], [5, 3]]
 TARGETS = [[6, 5, 4, 3], [7, 7, 7, 7, 3], [3], [10, 3]]

@@ -3,13 +3,16 @@
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from helpers import SPECIAL, VOCABULARY, batch_of, tiny_settings
+from manyheads.config.models.recurrent import RecurrentSettings
 from manyheads.config.training import TrainingSettings
 from manyheads.errors import ManyheadsError
+from manyheads.models.recurrent import Recurrent
 from manyheads.models.transformer import Transformer
 from manyheads.runs.weights import Arrays, read_weights, weights_bytes
-from manyheads.tasks.translation import PairTensors, TranslationObjective
+from manyheads.tasks.teacher_forcing import PairTensors, TranslationObjective
 from manyheads.training.optimisation.muon import orthogonal
 from manyheads.training.optimisation.optimiser import MOMENTS, make_optimiser, optimiser_arrays, restore_optimiser
 
@@ -192,6 +195,21 @@ def test_muon_moves_each_projection_alone_and_leaves_the_rest_to_adam():
                 assert np.linalg.svd(part, compute_uv=False).max() < 1.3 * 0.2 * np.sqrt(part.shape[1]) * 0.01
 
 
+@pytest.mark.parametrize(("cell", "blocks"), [("rnn", 1), ("gru", 3), ("lstm", 4)])
+@pytest.mark.parametrize("fused", [True, False])
+def test_muon_moves_each_gate_of_a_recurrent_cell_alone(cell, blocks, fused):
+    shape = RecurrentSettings(width=16, cell=cell, fused=fused, dropout=0.0)
+    model = Recurrent.from_settings(shape, source_vocabulary=VOCABULARY, target_vocabulary=VOCABULARY)
+    before = weights(model)
+    update(model, make_optimiser(model, MUON), 0)
+    matrices = {name: array - before[name] for name, array in weights(model).items() if "weight_" in name}
+    assert len(matrices) == 2 * (2 * 2 + 2)  # two of each cell
+    for change in matrices.values():
+        for gate in np.split(change, blocks):
+            size = 0.2 * np.sqrt(max(gate.shape)) * 0.01  # of an orthogonal matrix as large as Adam's updates
+            assert 0.5 * size < np.linalg.svd(gate, compute_uv=False).max() < 1.3 * size
+
+
 @pytest.mark.parametrize("shape", [(3, 8, 8), (2, 4, 16), (2, 16, 4)])
 def test_made_orthogonal_a_matrix_keeps_its_singular_vectors(shape):
     """The quintic brings each singular value near 1 (it oscillates between about 0.7 and 1.2) and turns nothing."""
@@ -223,3 +241,16 @@ def test_muon_in_short_factors_moves_almost_the_same_way():
 def test_muon_refuses_matrices_that_are_cut():
     with pytest.raises(ValueError, match="muon needs whole matrices"):
         TrainingSettings(optimiser="muon", sharding="full")
+
+
+def test_plain_descent_follows_the_gradient():
+    layer = nn.Linear(3, 2)
+    before = [parameter.detach().clone() for parameter in layer.parameters()]
+    optimiser = make_optimiser(layer, TrainingSettings(optimiser="sgd"))
+    optimiser.param_groups[0]["lr"] = 0.5
+    layer(torch.ones(1, 3)).square().sum().backward()
+    optimiser.step()
+    for parameter, old in zip(layer.parameters(), before, strict=True):
+        assert torch.equal(parameter.detach(), old - 0.5 * parameter.grad)
+    assert optimiser_arrays(layer, optimiser) == {}
+    restore_optimiser(layer, optimiser, {}, step=1, where="test")

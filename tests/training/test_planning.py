@@ -110,7 +110,9 @@ def test_the_time_that_was_spent_before_is_taken_off(sprint: Callable[..., Path]
 def test_a_pace_counts_updates_after_the_first_ones(sprint: Callable[..., Path], tmp_path: Path):
     task = prepared(load_recipe(sprint()), RunFolder(tmp_path / "run"))
     ticks = itertools.count()
-    pace = measure_pace(task, threads=1, precision="float32", seconds=7, device=CPU, clock=lambda: float(next(ticks)))
+    pace = measure_pace(
+        task, threads=1, precision="float32", products="torch", seconds=7, device=CPU, clock=lambda: float(next(ticks))
+    )
     assert pace.tokens_per_update > 0
     assert pace.seconds_per_update == 1, "the clock is read once for each update, and the first ones are left out"
     assert pace.tokens_per_second == pace.tokens_per_update / pace.seconds_per_update

@@ -1,7 +1,5 @@
 """Each device computes as suits it; bfloat16 learns like float32, and leaves weights and gradients float32."""
 
-import os
-
 import pytest
 import torch
 import torch.nn.functional as F
@@ -11,18 +9,18 @@ from manyheads.config.training import TrainingSettings
 from manyheads.errors import ManyheadsError
 from manyheads.models.interface import Tokens
 from manyheads.models.transformer import Transformer
-from manyheads.processor import processor_flags
 from manyheads.tasks.loss import fused_loss, smoothed_loss
-from manyheads.tasks.translation import PairTensors, TranslationObjective
-from manyheads.training.machine import precision
-from manyheads.training.machine.precision import amx_is_unsafe, choose_precision
+from manyheads.tasks.teacher_forcing import PairTensors, TranslationObjective
+from manyheads.training.machine import bfloat16_probe, precision
+from manyheads.training.machine.bfloat16_probe import INSTRUCTIONS, bfloat16_crashes, products_work
+from manyheads.training.machine.precision import choose_precision
 from manyheads.training.optimisation.optimiser import make_optimiser
 
 CPU, CUDA, MPS = torch.device("cpu"), torch.device("cuda"), torch.device("mps")
 
 needs_safe_bfloat16 = pytest.mark.skipif(
-    amx_is_unsafe(processor_flags(), os.environ),
-    reason=f"bfloat16 can kill the process on this processor unless {precision.INSTRUCTIONS} is set",
+    bfloat16_crashes(),
+    reason=f"bfloat16 kills the process on this processor unless {INSTRUCTIONS} is set",
 )
 
 
@@ -90,28 +88,47 @@ def test_yaml_reads_on_and_off_as_truth_values():
 
 
 @pytest.mark.parametrize(
-    ("flags", "limit", "unsafe"),
+    ("flags", "limit", "works", "crashes"),
     [
-        ({"avx2"}, None, False),
-        ({"avx512f", "amx_bf16"}, None, True),
-        ({"amx_bf16"}, "AVX512_CORE_BF16", False),
-        ({"amx_bf16"}, "avx2", False),
-        ({"amx_bf16"}, "AVX512_CORE_AMX", True),
-        ({"amx_bf16"}, "ALL", True),
+        ({"avx2"}, None, False, False),
+        ({"avx512f", "amx_bf16"}, None, False, True),
+        ({"avx512f", "amx_bf16"}, None, True, False),
+        ({"amx_bf16"}, "AVX512_CORE_BF16", False, False),
+        ({"amx_bf16"}, "avx2", False, False),
+        ({"amx_bf16"}, "AVX512_CORE_AMX", False, True),
+        ({"amx_bf16"}, "ALL", False, True),
+        ({"amx_bf16"}, "ALL", True, False),
     ],
 )
-def test_amx_is_refused_unless_the_environment_forbids_its_use(monkeypatch, flags, limit, unsafe):
-    monkeypatch.setattr(precision, "processor_flags", lambda: flags)
+def test_bfloat16_is_refused_where_amx_crashes_and_may_be_used(monkeypatch, flags, limit, works, crashes):
+    monkeypatch.setattr(bfloat16_probe, "processor_flags", lambda: flags)
+    monkeypatch.setattr(bfloat16_probe, "products_work", lambda: works)
     if limit is None:
-        monkeypatch.delenv(precision.INSTRUCTIONS, raising=False)
+        monkeypatch.delenv(INSTRUCTIONS, raising=False)
     else:
-        monkeypatch.setenv(precision.INSTRUCTIONS, limit)
+        monkeypatch.setenv(INSTRUCTIONS, limit)
     asked = TrainingSettings(precision="bfloat16")
-    if unsafe:
+    if crashes:
         with pytest.raises(ManyheadsError, match="Start again with ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16"):
             choose_precision(asked, CPU)
     else:
         assert choose_precision(asked, CPU).dtype == torch.bfloat16
+
+
+@pytest.mark.parametrize("products", ["raise SystemExit(1)", "import os; os.kill(os.getpid(), 4)", "assert 1 + 1 == 3"])
+def test_products_that_crash_or_are_wrong_do_not_work(monkeypatch, products):
+    monkeypatch.setattr(bfloat16_probe, "_PRODUCTS", products)
+    products_work.cache_clear()
+    try:
+        assert not products_work()
+    finally:
+        products_work.cache_clear()
+
+
+@needs_safe_bfloat16
+def test_products_work_where_bfloat16_does():
+    products_work.cache_clear()
+    assert products_work()
 
 
 def test_a_device_without_bfloat16_refuses_it(monkeypatch):

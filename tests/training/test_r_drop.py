@@ -35,10 +35,11 @@ def equation(first: Tensor, second: Tensor, *, smoothing: float, alpha: float) -
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("bias", [True, False])
 # One token at a time, where not even that fits; two and three of seven; all.
-@pytest.mark.parametrize("chunk", [1, 2 * 2 * CLASSES, 3 * 2 * CLASSES + 1, 1000])
-def test_value_and_gradients_equal_the_equation(monkeypatch, chunk, bias, smoothing, alpha, dtype):
-    monkeypatch.setattr(losses, "CHUNK_ELEMENTS", chunk)
-    monkeypatch.setattr(losses, "FEWEST_ROWS", 1)
+@pytest.mark.parametrize(("chunk", "tile"), [(1, 1), (4 * CLASSES, 1), (6 * CLASSES + 1, 4 * CLASSES), (1000, 1000)])
+def test_value_and_gradients_equal_the_equation(monkeypatch, chunk, tile, bias, smoothing, alpha, dtype):
+    monkeypatch.setattr(losses, "CHUNK_BYTES", dtype.itemsize * chunk)
+    monkeypatch.setattr(losses, "FEWEST_BYTES", dtype.itemsize)
+    monkeypatch.setattr(losses, "TILE_ELEMENTS", tile)
     parts = inputs(bias=bias, dtype=dtype)
     hidden, vectors, offset = (*parts, None)[:3]
     first, second = F.linear(hidden, vectors, offset).unbind(1)

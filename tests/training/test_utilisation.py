@@ -9,7 +9,7 @@ from helpers import SPECIAL, VOCABULARY, tiny_settings
 from manyheads.config.tasks.translation import TranslationConfig
 from manyheads.data.batches.pairs import PairBatch
 from manyheads.models.build import build_model
-from manyheads.tasks.translation import PairTensors, TranslationObjective
+from manyheads.tasks.teacher_forcing import PairTensors, TranslationObjective
 
 
 def batch_of(source_lengths: list[int], target_lengths: list[int]) -> PairBatch:

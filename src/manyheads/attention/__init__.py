@@ -16,7 +16,11 @@
 | `multi_head` | multi-head attention, section 3.2.2 |
 | `query_key_norm` | normalised queries and keys |
 | `longformer` | a window with global tokens, which have their own projections |
+| `compressive` | attention to the last positions and to older ones that were compressed |
+| `source_attention` | attention of recurrent decoders: additive, dot, general |
 | `cache` | keys and values kept from one decoding step to the next |
+| `scheduled` | the base class of modules that depend on the training step |
 | `observer` | the base class of modules whose weights can be recorded |
 | `recording` | recording the weights of every head |
+| `switching` | computing without chosen heads |
 """

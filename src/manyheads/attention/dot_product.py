@@ -44,7 +44,7 @@ class DotProductAttention(Mechanism):
             weights = self.weights(queries, keys, mask, positions)
             weights = F.dropout(weights, dropout) if dropout else weights
             return weighted_sum(weights, values, positions)
-        if mask.causal and mask.valid is None and queries.shape[-2] == keys.shape[-2]:
+        if mask.causal and mask.valid is None and mask.reach is None and queries.shape[-2] == keys.shape[-2]:
             # This way the kernel skips the upper triangle instead of adding −∞ to it.
             return F.scaled_dot_product_attention(queries, keys, values, dropout_p=dropout, is_causal=True)
         additive = mask.additive(queries, keys.shape[-2])

@@ -58,12 +58,12 @@ class LongformerAttention(MultiHeadAttention):
         """Return an empty cache for both kinds of keys and values."""
         return GlobalCache()
 
-    def _heads(self, inputs: Tensor, mask: Mask, cache: Cache | None) -> Tensor:
+    def _heads(self, inputs: Tensor, mask: Mask, cache: Cache | None, past: KeysValues | None = None) -> Tensor:
         """Return the output of each head [B, H, T, Dh] for inputs [B, T, D]."""
         start = 0 if cache is None else cache.length
         count = min(max(0, self.global_tokens - start), inputs.shape[1])
         if count == 0:
-            return super()._heads(inputs, mask, cache)
+            return super()._heads(inputs, mask, cache, past)
         last = count if mask.causal else inputs.shape[1]
         queries, keys_values = self._global_projections(inputs[:, :last], count, start)
         if cache is not None:
@@ -78,7 +78,7 @@ class LongformerAttention(MultiHeadAttention):
                 torch.cat((padded(weights, window_weights.shape[3], dim=3), window_weights[:, :, count:]), dim=2)
             )
         try:
-            window_outputs = super()._heads(inputs, mask, cache)
+            window_outputs = super()._heads(inputs, mask, cache, past)
         finally:
             self.observer = observer
         return torch.cat((global_outputs, window_outputs[:, :, count:]), dim=2)

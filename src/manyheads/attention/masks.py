@@ -21,12 +21,14 @@ class Mask:
     """Which of S keys each of T queries may attend to.
 
     `valid` [B, S] is true where a key is a real token and false where it is padding; None means that there is no
-    padding. `causal` forbids every key after its query. The last query is aligned with the last key, so that a single
-    query may attend to all S cached keys.
+    padding. `causal` forbids every key after its query, and `reach` with it those more than that number of positions
+    before it.
+    The last query is aligned with the last key, so that a single query may attend to all S cached keys.
     """
 
     valid: Tensor | None = None
     causal: bool = False
+    reach: int | None = None
     _additive: dict[tuple[int, int, torch.dtype], AdditiveMask] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -37,16 +39,19 @@ class Mask:
 
     def select(self, rows: Tensor) -> Mask:
         """Return the mask of the given rows of the batch [N], in that order."""
-        return self if self.valid is None else Mask(self.valid.index_select(0, rows), self.causal)
+        return self if self.valid is None else Mask(self.valid.index_select(0, rows), self.causal, self.reach)
 
     def dense(self, queries: int, keys: int) -> Tensor | None:
         """Return which keys are visible as booleans that broadcast to [B, H, T, S]; None where all are."""
         visible = None if self.valid is None else self.valid[:, None, None, :]
-        if not self.causal or queries == 1:
+        is_near = self.reach is None or keys <= self.reach + 1
+        if not self.causal or (queries == 1 and is_near):
             return visible
         device = None if self.valid is None else self.valid.device
         # Query i is at position i + (S - T); the keys up to its own position are visible.
         past = torch.ones(queries, keys, dtype=torch.bool, device=device).tril(keys - queries)
+        if self.reach is not None and not is_near:
+            past = past.triu(keys - queries - self.reach)
         return past if visible is None else visible & past
 
     def additive(self, scores_like: Tensor, keys: int) -> AdditiveMask | None:

@@ -6,14 +6,15 @@ compute it only then.
 
 from __future__ import annotations
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from manyheads.attention.cache import Cache, KeysValues
 from manyheads.attention.masks import Mask
+from manyheads.attention.scheduled import Scheduled
 from manyheads.positions.interface import AttentionPositions, distances_of
 
 
-class Mechanism(nn.Module):
+class Mechanism(Scheduled):
     """An attention function that is applied to all heads at once."""
 
     keys_are_queries = False  # whether one projection serves as queries and as keys
@@ -27,9 +28,6 @@ class Mechanism(nn.Module):
     def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: AttentionPositions | None = None) -> Tensor:
         """Return the weights [B, H, T, S] with which the values are averaged."""
         raise NotImplementedError
-
-    def at_step(self, step: int) -> None:
-        """Prepare for a training step; mechanisms that resample random features at intervals do so here."""
 
     def new_cache(self) -> Cache:
         """Return an empty cache for decoding."""

@@ -29,6 +29,9 @@ class MultiHeadAttention(Observable):
     Positions apply to self-attention only; attention over an encoder's output has none.
     """
 
+    switched_off: frozenset[int] = frozenset()
+    """Indices of heads whose outputs are replaced by zeros; `switch_off` sets them inside its block."""
+
     def __init__(
         self,
         width: int,
@@ -69,17 +72,24 @@ class MultiHeadAttention(Observable):
         """The biases of the three input projections [3D], or None."""
         return self.inputs_bias
 
-    def forward(self, inputs: Tensor, mask: Mask, cache: Cache | None = None) -> Tensor:
-        """Self-attention: return [B, T, D] for inputs [B, T, D], which also attend to the positions in the cache."""
-        return self._join(self._heads(inputs, mask, cache))
+    def forward(
+        self, inputs: Tensor, mask: Mask, cache: Cache | None = None, *, past: KeysValues | None = None
+    ) -> Tensor:
+        """Self-attention: return [B, T, D] for inputs [B, T, D], which also attend to the positions in the cache.
 
-    def _heads(self, inputs: Tensor, mask: Mask, cache: Cache | None) -> Tensor:
+        In its place, `past` may have the keys and values of the positions before the inputs.
+        """
+        return self._join(self._heads(inputs, mask, cache, past))
+
+    def _heads(self, inputs: Tensor, mask: Mask, cache: Cache | None, past: KeysValues | None = None) -> Tensor:
         """Return the output of each head of self-attention [B, H, T, Dh] for inputs [B, T, D]."""
         queries, keys, values = self._project(inputs, 0, 3)
         if self.mechanism.keys_are_queries:
             keys = queries
         queries, keys = self._prepare(queries, keys, 0 if cache is None else cache.length)
         keys_values = KeysValues(keys, values)
+        if past is not None:
+            keys_values = past.followed_by(keys_values)
         if cache is None:
             return self._attend(queries, keys_values, mask)
         if self.observer is not None:
@@ -143,6 +153,8 @@ class MultiHeadAttention(Observable):
         return positions if positions is not None and positions.adds_terms else None
 
     def _join(self, heads: Tensor) -> Tensor:
-        """Concatenate the heads [B, H, T, Dh] and apply W_O: [B, T, D]."""
+        """Concatenate the heads [B, H, T, Dh], those switched off as zeros, and apply W_O: [B, T, D]."""
+        if self.switched_off:
+            heads = heads.index_fill(1, torch.tensor(sorted(self.switched_off), device=heads.device), 0.0)
         joined = heads.transpose(1, 2).reshape(heads.shape[0], heads.shape[2], self.width)
         return self.output(joined)

@@ -15,6 +15,7 @@ from manyheads.errors import ManyheadsError
 
 MOST_SETTINGS = 1 << 20  # bytes of a recipe or a configuration
 MOST_VOCABULARY = 1 << 27  # bytes of a tokenizer or a vocabulary
+MOST_RECORDS = 1 << 27  # bytes of what a program keeps: the state of a training, or what is held out
 
 
 def read_bytes(path: Path, *, most: int) -> bytes:

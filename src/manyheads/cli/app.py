@@ -33,6 +33,7 @@ VERBS = (
     "validate",
     "recipe",
     "data",
+    "study",
 )
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
@@ -19,6 +19,7 @@ from manyheads.cli.lexicon import lexicon
 from manyheads.cli.options import AsJson, PairsFormat, SourceColumn, TargetColumn
 
 if TYPE_CHECKING:
+    from manyheads.config.corpora import CorpusSettings
     from manyheads.data.cleaning.cutting import CorpusCut
     from manyheads.data.public.download import FileProgress
     from manyheads.data.text.records import Pair
@@ -104,7 +105,9 @@ def get_corpus(
 def check_corpus(
     source: Annotated[str | None, typer.Option(help="Source text, one sentence per line (also .gz).")] = None,
     target: Annotated[str | None, typer.Option(help="Target text, parallel to the source.")] = None,
-    pairs: Annotated[str | None, typer.Option(help="A TSV, CSV or JSONL file with both sides instead.")] = None,
+    pairs: Annotated[
+        str | None, typer.Option(help="A TSV, CSV or JSONL file with both sides, or a memory instead.")
+    ] = None,
     pairs_format: PairsFormat = None,
     source_column: SourceColumn = None,
     target_column: TargetColumn = None,
@@ -125,16 +128,12 @@ def check_corpus(
     as_json: AsJson = False,
 ) -> None:
     """Look for faulty pairs: not translated, in a wrong language, badly encoded, with other numbers and so on."""
-    from manyheads.config.corpora import CorpusSettings
-    from manyheads.config.messages import build
     from manyheads.data.cleaning.checking import Limits, Report, check
-    from manyheads.data.formats.detection import with_format
     from manyheads.data.text.corpora import open_corpus
 
     given = {"source": source, "target": target, "pairs": pairs}
     columns = {"format": pairs_format, "source_column": source_column, "target_column": target_column}
-    named = {name: value for name, value in columns.items() if value is not None}
-    settings = build(CorpusSettings, with_format({**given, **named}), origin="the corpus")
+    settings, languages = _corpus_to_check({**given, **columns}, (source_language, target_language))
     corpus = open_corpus(settings, split="train", lenient=True)
     outputs = _clean_files(write_clean, [path for path in given.values() if path], force=force) if write_clean else []
     report = Report()
@@ -142,8 +141,8 @@ def check_corpus(
         corpus.pairs(),
         Limits(max_characters, max_ratio),
         report,
-        source_language=source_language,
-        target_language=target_language,
+        source_language=languages[0],
+        target_language=languages[1],
     )
     _write_sides(good, outputs)
     if as_json:
@@ -159,12 +158,31 @@ def check_corpus(
             typer.echo(f"  {kind.replace('_', ' '):<16}{len(lines):>9,}  lines {shown}")
 
 
+def _corpus_to_check(
+    given: Mapping[str, str | None], languages: tuple[str | None, str | None]
+) -> tuple[CorpusSettings, tuple[str | None, str | None]]:
+    """Return the corpus that the options describe and its languages, which are found in a memory."""
+    from manyheads.config.corpora import CorpusSettings
+    from manyheads.config.messages import build
+    from manyheads.data.formats.detection import with_format
+    from manyheads.data.formats.memories import are_memories
+
+    of_memories = are_memories(given["pairs"], given["format"] or "auto")
+    sides = zip(("source_column", "target_column"), languages, strict=True)
+    known = {column: code for column, code in sides if of_memories}
+    named = {**known, **{name: value for name, value in given.items() if value is not None}}
+    settings = build(CorpusSettings, with_format(named), origin="the corpus")
+    return settings, (str(settings.source_column), str(settings.target_column)) if of_memories else languages
+
+
 def _clean_files(prefix: str, inputs: Iterable[str], *, force: bool) -> list[Path]:
     """Return the files for the two sides; never one of the inputs, and an existing file only if the user agrees."""
+    from manyheads.data.formats.memories import are_memories, memory_files
     from manyheads.data.text.files import text_files
     from manyheads.errors import ManyheadsError
 
-    read = {file.resolve() for path in inputs for file in text_files(path, role="corpus")}
+    files = (memory_files(path) if are_memories(path) else text_files(path, role="corpus") for path in inputs)
+    read = {file.resolve() for some in files for file in some}
     outputs = [Path(f"{prefix}.{side}") for side in ("source", "target")]
     for path in outputs:
         if path.resolve() in read:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -35,11 +36,37 @@ Against = Annotated[
         help="Another run, to test the difference for significance; may be repeated.", autocompletion=completion.models
     ),
 ]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(help="Metric; default: the run's own and related ones.", autocompletion=completion.metrics),
+]
+TaskOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change an option of the generated task, such as max_length=100; may be repeated.",
+    ),
+]
 Tokenizer = Annotated[
     str | None,
     typer.Option(
         help="sacreBLEU's tokenizer: 13a, none, char, zh, intl, ja-mecab or ko-mecab. Default: the recipe's if it is "
         "not 13a, or the one that suits the target's language or script (auto)."
+    ),
+]
+Stride = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Of a language model: tokens from the beginning of one piece of the text to the next; 1 gives every token "
+        "the full context. Default: half of data.length.",
+    ),
+]
+RememberedPositions = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="Of a language model with a memory: positions that it remembers. Default: as in training."
     ),
 ]
 
@@ -55,12 +82,10 @@ def evaluate(
     to: To = None,
     task: Annotated[str | None, typer.Option(help="The unseen test split of a generated task instead.")] = None,
     count: Annotated[int, typer.Option(help="Pairs of the generated task.")] = 1000,
+    options: TaskOptions = None,
     against: Against = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(help="Metric; default: the run's own and related ones.", autocompletion=completion.metrics),
-    ] = None,
-    lowercase: Annotated[bool | None, typer.Option(help="Ignore case in BLEU and chrF.")] = None,
+    metric: Metrics = None,
+    lowercase: Annotated[bool | None, typer.Option(help="Ignore case in BLEU, chrF, chrF++ and TER.")] = None,
     tokenizer: Tokenizer = None,
     save: Annotated[Path | None, typer.Option(help="Write the outputs here, one per line.")] = None,
     overwrite: Overwrite = False,
@@ -69,6 +94,8 @@ def evaluate(
     batch: BatchSentences = None,
     engine: Engine = "auto",
     precision: Precision = "float32",
+    stride: Stride = None,
+    memory: RememberedPositions = None,
     device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:
@@ -89,6 +116,7 @@ def evaluate(
         columns={name: column for name, column in columns.items() if column is not None},
         task=task,
         count=count,
+        options=_options(options or ()),
         against=against or (),
         metrics=metric or (),
         lowercase=lowercase,
@@ -96,10 +124,22 @@ def evaluate(
         engine=None if engine == "auto" else engine,
         precision=None if precision == "float32" else precision,
         device=device,
+        stride=stride,
+        memory=memory,
         **{name: value for name, value in search.items() if value is not None},
     )
     _save(save, found.outputs)
     _print(found, as_json=as_json)
+
+
+def _options(changes: Iterable[str]) -> dict[str, Any]:
+    """Return the options of a generated task."""
+    from manyheads.config.reading import merged, parse_change
+
+    options: dict[str, Any] = {}
+    for change in changes:
+        options = merged(options, parse_change(change))
+    return options
 
 
 def _save(file: Path | None, outputs: list[str]) -> None:

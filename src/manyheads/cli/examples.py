@@ -16,6 +16,7 @@ EXAMPLES: dict[str, str] = {
     "translate": """
         manyheads translate --to en "Je suis étudiant." "我爱中国。"
         manyheads translate --model runs/mine input.txt > output.txt
+        manyheads translate app.po --to de --out app.de.po
     """,
     "generate": """
         manyheads generate --model runs/shakespeare "ROMEO:" --temperature 0.8
@@ -104,5 +105,10 @@ EXAMPLES: dict[str, str] = {
     "data lexicon": """
         manyheads data lexicon train.tsv --source-language en \\
             --target-language de --out lexicon.tsv
+    """,
+    "study": """
+        manyheads study --list
+        manyheads study path-length --quick
+        manyheads study complexity --out studies/complexity --parallel 2
     """,
 }

@@ -11,6 +11,7 @@ import tempfile
 import traceback
 
 from manyheads.errors import ManyheadsError
+from manyheads.extras import MissingPackageError, missing_package
 
 REFUSED = 2  # the exit status of everything that a user can correct
 MISTAKEN = 1  # that of a mistake of this program
@@ -30,6 +31,8 @@ def explained(error: Exception) -> tuple[ManyheadsError, int]:
     """Return the error that the user reads for an exception, and the exit status."""
     if isinstance(error, ManyheadsError):
         return error, REFUSED
+    if name := missing_package(error):
+        return MissingPackageError(name), REFUSED
     if isinstance(error, UnicodeEncodeError):
         return _not_encodable(error), REFUSED
     if isinstance(error, OSError):

@@ -73,7 +73,10 @@ BatchSentences = Annotated[
     int | None, typer.Option("--batch", help="Sentences translated at once; by default the engine chooses.")
 ]
 PairsFormat = Annotated[
-    str | None, typer.Option("--format", help="Format of --pairs: auto (by its name), tsv, csv or jsonl.")
+    str | None,
+    typer.Option(
+        "--format", help="Format of --pairs: auto (by its name), tsv, csv, jsonl or memories (TMX, XLIFF, PO)."
+    ),
 ]
 SourceColumn = Annotated[
     str | None, typer.Option(help="Column (number from 0, or name) or key of the source in --pairs.")

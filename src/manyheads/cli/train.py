@@ -12,6 +12,23 @@ from manyheads.cli.options import Changes, Device, PairsFormat, SourceColumn, Ta
 from manyheads.cli.server_afterwards import ENDED, ServerAfterwards
 from manyheads.serving.options import variable
 
+Recipe = Annotated[
+    Path | None,
+    typer.Argument(
+        help="A recipe, such as recipes/dates.yaml; or a translation memory (.tmx, .xliff, .po) or a folder of these.",
+        show_default=False,
+    ),
+]
+Source = Annotated[Path | None, typer.Option(help="Without a recipe: source text, one sentence per line.")]
+Target = Annotated[Path | None, typer.Option(help="Without a recipe: target text, parallel to the source.")]
+Pairs = Annotated[
+    Path | None, typer.Option(help="Without a recipe: both sides in one TSV, CSV or JSONL file, or memory.")
+]
+ValidSource = Annotated[
+    Path | None, typer.Option(help="Validation source; by default, pairs are held out of the data.")
+]
+ValidTarget = Annotated[Path | None, typer.Option(help="Validation target.")]
+ValidPairs = Annotated[Path | None, typer.Option(help="Validation pairs, in the form of --pairs.")]
 StartFrom = Annotated[
     Path | None,
     typer.Option(
@@ -22,7 +39,8 @@ StartFrom = Annotated[
 To = Annotated[
     str | None,
     typer.Option(
-        help="With --start-from: the target's language, if it has several.", autocompletion=completion.languages
+        help="With a memory or --start-from: the target's language, if it has several.",
+        autocompletion=completion.languages,
     ),
 ]
 ExportableTo = Annotated[
@@ -46,6 +64,21 @@ SourceLanguage = Annotated[
     typer.Option(help="Language code of the source; by default as the names of files or columns say (train.en)."),
 ]
 TargetLanguage = Annotated[str | None, typer.Option(help="Language code of the target, likewise.")]
+Out = Annotated[Path | None, typer.Option(help="The run folder.", show_default="runs/NAME")]
+MaxMinutes = Annotated[
+    float | None,
+    typer.Option(
+        help="Time for training. Without a recipe, model and steps are chosen so that it ends in this time. With "
+        "one, it stops after this time with everything saved, and continues when it is started again."
+    ),
+]
+AcceptChangedData = Annotated[
+    bool,
+    typer.Option(
+        "--accept-changed-data",
+        help="Go on although files that the run learned from have changed; the card says so.",
+    ),
+]
 Serve = Annotated[
     bool, typer.Option("--serve", help="When training ends, serve the model and its page, unless Ctrl-C ended it.")
 ]
@@ -64,22 +97,16 @@ FinishIn = Annotated[
 
 
 def train(
-    recipe: Annotated[
-        Path | None, typer.Argument(help="A recipe, such as recipes/dates.yaml.", show_default=False)
-    ] = None,
-    source: Annotated[Path | None, typer.Option(help="Without a recipe: source text, one sentence per line.")] = None,
-    target: Annotated[Path | None, typer.Option(help="Without a recipe: target text, parallel to the source.")] = None,
-    pairs: Annotated[
-        Path | None, typer.Option(help="Without a recipe: both sides in one TSV, CSV or JSONL file.")
-    ] = None,
+    recipe: Recipe = None,
+    source: Source = None,
+    target: Target = None,
+    pairs: Pairs = None,
     pairs_format: PairsFormat = None,
     source_column: SourceColumn = None,
     target_column: TargetColumn = None,
-    valid_source: Annotated[
-        Path | None, typer.Option(help="Validation source; by default, pairs are held out of the data.")
-    ] = None,
-    valid_target: Annotated[Path | None, typer.Option(help="Validation target.")] = None,
-    valid_pairs: Annotated[Path | None, typer.Option(help="Validation pairs, in the form of --pairs.")] = None,
+    valid_source: ValidSource = None,
+    valid_target: ValidTarget = None,
+    valid_pairs: ValidPairs = None,
     start_from: StartFrom = None,
     to: To = None,
     exportable: ExportableTo = None,
@@ -87,32 +114,23 @@ def train(
     both: Both = False,
     source_language: SourceLanguage = None,
     target_language: TargetLanguage = None,
-    out: Annotated[Path | None, typer.Option(help="The run folder.", show_default="runs/NAME")] = None,
-    max_minutes: Annotated[
-        float | None,
-        typer.Option(
-            help="Time for training. Without a recipe, model and steps are chosen so that it ends in this time. With "
-            "one, it stops after this time with everything saved, and continues when it is started again."
-        ),
-    ] = None,
+    out: Out = None,
+    max_minutes: MaxMinutes = None,
     finish_in: FinishIn = None,
     device: Device = "auto",
     serve: Serve = False,
     port: Port = None,
-    accept_changed_data: Annotated[
-        bool,
-        typer.Option(
-            "--accept-changed-data",
-            help="Go on although files that the run learned from have changed; the card says so.",
-        ),
-    ] = False,
+    accept_changed_data: AcceptChangedData = False,
     changes: Changes = None,
 ) -> None:
     """Train a model. The same command continues a training that was stopped; Ctrl-C saves."""
+    from manyheads.data.formats.memories import are_memories
     from manyheads.training.files import Columns, Files
     from manyheads.training.progress import Reporter
     from manyheads.training.train import train as run_training
 
+    if recipe is not None and pairs is None and are_memories(str(recipe)):
+        recipe, pairs = None, recipe
     columns = Columns(pairs_format, source_column, target_column)
     files = Files(
         *(source, target, pairs, columns, valid_source, valid_target, valid_pairs, start_from, to),

@@ -1,9 +1,11 @@
-"""`manyheads translate`: texts from the command line, from files or from standard input, one line out for each."""
+"""`manyheads translate`: texts from the command line, from files or from standard input, or a document."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,7 +22,21 @@ from manyheads.cli.options import (
     To,
     length_penalty_options,
 )
-from manyheads.cli.texts import AsText, Texts, in_utf8, sources_of, text_chunks
+from manyheads.cli.outputs import Overwrite
+from manyheads.cli.texts import AsText, Source, Texts, in_utf8, sources_of, text_chunks
+from manyheads.cli.translate_document import (
+    DocumentFormat,
+    DocumentOptions,
+    DryRun,
+    Everything,
+    MarkUnsure,
+    OnlyEmpty,
+    Out,
+    document_file,
+    is_document,
+    translate_document,
+)
+from manyheads.errors import ManyheadsError
 
 if TYPE_CHECKING:
     from manyheads.decoding.translator import Translation, Translator
@@ -42,6 +58,10 @@ Temperature = Annotated[float | None, typer.Option(help="Below 1 sharpens the di
 TopP = Annotated[
     float | None, typer.Option(help="Sample only from the most probable tokens with this total probability.")
 ]
+NBest = Annotated[int | None, typer.Option(help="Number of candidates to print for each text.")]
+Prefix = Annotated[str | None, typer.Option(help="Text that every output must begin with.")]
+ExtraLength = Annotated[int | None, typer.Option(help="Tokens by which an output may exceed its source.")]
+TopK = Annotated[int | None, typer.Option(help="Sample only from this many most probable tokens.")]
 Shortlist = Annotated[
     bool, typer.Option("--shortlist", help="Allow only likely tokens (see manyheads shortlist): faster.")
 ]
@@ -53,16 +73,23 @@ def translate(
     to: To = None,
     source_language: From = None,
     model: Model = None,
+    out: Out = None,
+    format: DocumentFormat = None,
+    only_empty: OnlyEmpty = False,
+    everything: Everything = False,
+    mark_unsure: MarkUnsure = False,
+    dry_run: DryRun = False,
+    overwrite: Overwrite = False,
     beam: Beam = None,
     length_penalty: LengthPenalty = None,
-    n_best: Annotated[int | None, typer.Option(help="Number of candidates to print for each text.")] = None,
-    prefix: Annotated[str | None, typer.Option(help="Text that every output must begin with.")] = None,
+    n_best: NBest = None,
+    prefix: Prefix = None,
     no_repeat_ngram: NoRepeat = None,
-    extra_length: Annotated[int | None, typer.Option(help="Tokens by which an output may exceed its source.")] = None,
+    extra_length: ExtraLength = None,
     split_above: SplitAbove = None,
     sample: Annotated[bool, typer.Option("--sample", help="Sample outputs instead of searching.")] = False,
     temperature: Temperature = None,
-    top_k: Annotated[int | None, typer.Option(help="Sample only from this many most probable tokens.")] = None,
+    top_k: TopK = None,
     top_p: TopP = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the sampling.")] = None,
     alignments: Alignments = False,
@@ -73,38 +100,54 @@ def translate(
     device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Translate texts, sentence by sentence. Output has one line per input line, in order, empty ones included."""
+    """Translate texts, one line of output for each line of input, or a document with --out."""
+    machine = {"engine": engine, "device": device, "precision": precision}
+    search = {"beam": beam, **length_penalty_options(length_penalty), "shortlist": shortlist, "batch_sentences": batch}
+    limits = {"extra_length": extra_length, "no_repeat_ngram": no_repeat_ngram, "split_above": split_above}
+    sampling = {"sample": sample or None, "temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
+    options = {"to": to, "source": source_language, **search, **limits, **sampling}
+    document = DocumentOptions(out, format, only_empty, everything, mark_unsure, dry_run, overwrite)
+    if document.are_given or (not as_text and is_document(text)):
+        _refuse({"--n-best": n_best, "--prefix": prefix, "--alignments": alignments, "--text": as_text})
+        path = document_file(text, document)
+        translate_document(_translator(model, **machine), path, document, options, as_json=as_json)
+        return
+    start = None if prefix is None else in_utf8(prefix)
+    options |= {"n_best": n_best, "prefix": start, "alignments": alignments, "scores": as_json or n_best is not None}
+    sources = sources_of(text, as_text=as_text)
+    _translate_lines(_translator(model, **machine), sources, options, as_json=as_json)
+
+
+def _translator(model: Path | None, **options: str) -> Translator:
+    """Open the model."""
     from manyheads.decoding.translator import Translator
 
-    sources = sources_of(text, as_text=as_text)
-    translator = Translator(model, engine=engine, device=device, precision=precision)
-    translations = translator.stream_chunks(
-        text_chunks(sources),
-        to=to,
-        source=source_language,
-        beam=beam,
-        **length_penalty_options(length_penalty),
-        n_best=n_best,
-        prefix=None if prefix is None else in_utf8(prefix),
-        no_repeat_ngram=no_repeat_ngram,
-        extra_length=extra_length,
-        split_above=split_above,
-        alignments=alignments,
-        scores=as_json or n_best is not None,
-        shortlist=shortlist,
-        sample=sample or None,
-        temperature=temperature,
-        top_k=top_k,
-        top_p=top_p,
-        seed=seed,
-        batch_sentences=batch,
-    )
-    for number, one in enumerate(translations, start=1):
-        aligned = _pharaoh(translator, one) if alignments else None
-        sys.stdout.write(_json_line(one, aligned) if as_json else _plain_lines(one, aligned, many=n_best is not None))
+    return Translator(model, **options)
+
+
+def _refuse(options: Mapping[str, object]) -> None:
+    """Raise an error for an option that does not go together with a document."""
+    for name, value in options.items():
+        if value not in (None, False):
+            raise ManyheadsError("this option is for lines of text, and not for a document.", where=name)
+
+
+def _translate_lines(
+    translator: Translator, sources: Sequence[Source], options: Mapping[str, Any], *, as_json: bool
+) -> None:
+    """Print the translation of each line, and warnings about it."""
+    pivoted = 0
+    for number, one in enumerate(translator.stream_chunks(text_chunks(sources), **options), start=1):
+        aligned = _pharaoh(translator, one) if options["alignments"] else None
+        many = options["n_best"] is not None
+        sys.stdout.write(_json_line(one, aligned) if as_json else _plain_lines(one, aligned, many=many))
         sys.stdout.flush()
+        pivoted += one.pivot is not None
         if one.warning:
             print(f"line {number}: {one.warning}", file=sys.stderr)
+    if pivoted:
+        way = "by way of 'en', since the model has no direction of its own for them"
+        print(f"{pivoted:,} of the texts were translated {way}.", file=sys.stderr)
 
 
 def _pharaoh(translator: Translator, translation: Translation) -> str:
@@ -147,6 +190,8 @@ def _json_line(translation: Translation, aligned: str | None) -> str:
     values = {"source": translation.source, "text": translation.text, "candidates": candidates}
     if aligned is not None:
         values["alignment"] = aligned
+    if translation.pivot:
+        values["pivot"] = translation.pivot
     if translation.warning:
         values["warning"] = translation.warning
     return json.dumps(values, ensure_ascii=False) + "\n"

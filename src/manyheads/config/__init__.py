@@ -8,6 +8,7 @@
 | `training` | how a model is trained |
 | `corpora`, `modify`, `symbols` | corpora of pairs, tokenizers, changes to pairs, reserved symbols |
 | `model_config` | the common part of `config.json` for all tasks |
+| `alignment` | which attention aligns words |
 | `special` | the ids of special tokens |
 | `cut` | cuts into training and test data |
 | `values`, `unions` | kinds of values; sections of which there are several kinds |

@@ -37,7 +37,7 @@ Weights = Annotated[
 
 
 class CorpusSettings(Settings):
-    """Where pairs come from: two parallel files, one file of pairs, or a generated task.
+    """Where pairs come from: two parallel files, one file of pairs, a translation memory, or a generated task.
 
     A path is a file (also .gz, .xz or .zst) or a folder of files read in order of their names; it is relative to the
     current folder, or to the data folder (`MANYHEADS_DATA`, or ./data) if it starts with `data:`.
@@ -46,11 +46,17 @@ class CorpusSettings(Settings):
     source: str | None = Field(None, description="Source text, one sentence per line: a file or a folder.")
     target: str | None = Field(None, description="Target text, line by line parallel to the source.")
     pairs: str | None = Field(None, description="A file or folder with both sides, instead of source and target.")
-    format: Literal["auto", "tsv", "csv", "jsonl"] = Field(
-        "auto", description="Format of `pairs`; auto: jsonl if the name says so, tsv otherwise."
+    format: Literal["auto", "tsv", "csv", "jsonl", "memories"] = Field(
+        "auto",
+        description="Format of `pairs`; memories: TMX, XLIFF and PO files; auto: jsonl or memories if names say so, "
+        "tsv otherwise.",
     )
-    source_column: int | str = Field(0, description="Column, from 0 or by its name, or key (JSONL) of the source.")
-    target_column: int | str = Field(1, description="Column, from 0 or by its name, or key (JSONL) of the target.")
+    source_column: int | str = Field(
+        0, description="Column, from 0 or by its name, key (JSONL) or language (memories) of the source."
+    )
+    target_column: int | str = Field(
+        1, description="Column, from 0 or by its name, key (JSONL) or language (memories) of the target."
+    )
     header: bool = Field(False, description="Whether the first line of a TSV or CSV file has the names of the columns.")
     delimiter: Annotated[str, Field(min_length=1, max_length=1)] = Field(
         ",", description="What separates the columns of a CSV file."
@@ -60,7 +66,9 @@ class CorpusSettings(Settings):
         description="Keep only the lines of `pairs` whose column (or key) has one of these values: {1: [cmn_Hans]}.",
     )
     task: str | None = Field(
-        None, description="A generated task instead of files: dates, copy, reverse, sort, addition."
+        None,
+        description="A generated task instead of files: dates, copy, reverse, sort, duplicate, addition, "
+        "binary_addition.",
     )
     count: Positive = Field(100_000, description="Number of pairs to generate.")
     seed: Seed = Field(1, description="Seed of the generated pairs.")

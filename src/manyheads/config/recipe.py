@@ -43,6 +43,18 @@ class RecipeBase(Settings):
         """The metric that decides which model is best."""
         raise NotImplementedError
 
+    @property
+    def longest(self) -> int:
+        """The longest sequence, in tokens, that is trained on."""
+        raise NotImplementedError
+
+
+def without_smoothing(values: Any) -> Any:  # noqa: ANN401
+    """Return the values of a recipe with label smoothing 0, unless they say otherwise."""
+    if not isinstance(values, Mapping) or not isinstance(values.get("training", {}), Mapping):
+        return values
+    return {**values, "training": {"label_smoothing": 0.0, **values.get("training", {})}}
+
 
 def in_order(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keys of a recipe in the order in which they are written."""

@@ -14,6 +14,7 @@ from manyheads.config.models.transformer import VectorSettings
 from manyheads.config.reading import DEFAULT_TASK
 from manyheads.config.recipe import in_order
 from manyheads.config.tasks import TASKS, recipe_class
+from manyheads.config.tasks.memory_questions import StoriesSettings
 from manyheads.config.tasks.reading import ExamplesSettings
 from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.config.unions import has_kinds, members_by_kind, sections_of
@@ -24,10 +25,12 @@ _EXAMPLES: dict[str, str] = {
     "data.train.target": "train.de",
     "data.valid.source": "valid.en",
     "data.valid.target": "valid.de",
+    "data.train.files": "[train.txt]",
+    "data.valid.files": "[valid.txt]",
     "data.train.file": "train.tsv",
     "data.valid.file": "valid.tsv",
 }
-_OF_DATA = (CorpusSettings, ExamplesSettings)  # sections in which only the keys above are needed
+_OF_DATA = (CorpusSettings, ExamplesSettings, StoriesSettings)  # sections in which only the keys above are needed
 _LEFT_OUT = (TargetTokenizerSettings, VectorSettings)  # sections that are optional
 
 REPEATED = ("model.decoder_attention",)  # sections with the keys of another, `model.attention`

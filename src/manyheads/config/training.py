@@ -54,15 +54,23 @@ class TrainingSettings(Settings):
         description="Steps after which the next weights of the corpora are used (`data.train.weight` as a list), such "
         "as [20000]; `decay` means `schedule.decay_from`.",
     )
-    optimiser: Literal["adam", "muon"] = Field(
+    optimiser: Literal["adam", "muon", "sgd"] = Field(
         "adam",
-        description="adam, or muon: orthogonal updates for the matrices inside the layers, Adam for all other weights.",
+        description="adam; muon: orthogonal updates for the matrices inside the layers, Adam for all other weights; or "
+        "sgd: plain gradient descent.",
     )
     momentum: Probability = Field(0.95, description="Muon's μ.")
     betas: tuple[Probability, Probability] = Field((0.9, 0.98), description="Adam's β₁ and β₂.")
     epsilon: float = Field(1e-9, gt=0.0, description="Adam's ε.")
     weight_decay: float = Field(0.0, ge=0.0, description="Decoupled weight decay.")
     clip_norm: float = Field(0.0, ge=0.0, description="Largest norm of an update's gradient; 0 does not clip.")
+    gradient_noise: Annotated[float, Number] = Field(
+        0.0,
+        ge=0.0,
+        allow_inf_nan=False,
+        description="η of Gaussian noise that is added to the clipped gradients, with variance η/(1 + t)^0.55 in "
+        "update t; 0 adds none.",
+    )
     log_every: Positive = Field(50, description="Steps between two lines of the log.")
     checkpoint_every: Positive = Field(500, description="Steps between two checkpoints.")
     keep_checkpoints: Positive = Field(3, description="Newest checkpoints that are kept; the best one always is.")
@@ -91,6 +99,11 @@ class TrainingSettings(Settings):
         "auto",
         description="Type of the factors in matrix products; auto takes bfloat16 on CUDA where it is supported, and "
         "float32 elsewhere. Weights and optimiser are always float32.",
+    )
+    products: Literal["torch", "onednn"] = Field(
+        "torch",
+        description="Library of the float32 matrix products in linear layers on a processor: PyTorch's choice, or "
+        "onednn, which is about twice as fast on AMD's processors with AVX-512.",
     )
     compile: Switch = Field(
         "auto", description="Compile the model before training: on, off, or auto: on CUDA if the run is long enough."
@@ -126,6 +139,13 @@ class TrainingSettings(Settings):
         """Check that muon is not used with sharded matrices, which cannot be made orthogonal."""
         if self.optimiser == "muon" and self.sharding == "full":
             raise ValueError("muon needs whole matrices, and sharding: full cuts them: set optimiser: adam")
+        return self
+
+    @model_validator(mode="after")
+    def _noise_needs_whole_gradients(self) -> Self:
+        """Check that there is no gradient noise with sharded weights, which no process has as a whole."""
+        if self.gradient_noise and self.sharding == "full":
+            raise ValueError("gradient_noise needs whole gradients, and sharding: full cuts them: set sharding: none")
         return self
 
     @model_validator(mode="after")

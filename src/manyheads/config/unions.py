@@ -71,7 +71,7 @@ class Kinds:
             elif not any(_is_default(value, members[owner], key) for owner in owners):
                 sentence = f"`{key}` is for {' and '.join(owners)} {self.noun}, not for {kind}"
                 if key not in self.ignored:
-                    raise ValueError(sentence)
+                    raise ValueError(f"{sentence}: leave it out, or set kind: {owners[0]}")
                 warnings.warn(f"{sentence}: it has no effect.", Notice, stacklevel=2)
         return kept
 

@@ -54,7 +54,9 @@ Natural = Annotated[int, Number, Field(ge=0, le=LARGEST)]
 Seed = Annotated[int, Field(ge=-LARGEST - 1, le=2 * LARGEST + 1)]
 """What PyTorch's generators take: 64 bits, with or without a sign."""
 Probability = Annotated[float, Number, Field(ge=0.0, lt=1.0)]
-Metric = Literal["loss", "bleu", "chrf", "exact_match", "word_error_rate", "symbol_error_rate"]
+Metric = Literal["loss", "bleu", "chrf", "chrf++", "ter", "exact_match", "word_error_rate", "symbol_error_rate"]
+OVERLAP_METRICS: tuple[Metric, ...] = ("bleu", "chrf", "chrf++", "ter")
+"""Those of sacreBLEU, which compare all outputs together with one reference each."""
 
 
 def check_beam(beam: int) -> int:

@@ -10,5 +10,5 @@
 | `tokens/` | tokenizers |
 | `batches/` | token ids on disk and batches of them |
 | `public/` | public corpora by name |
-| `generated/` | generated data: copy, reverse, sort, addition, dates, and examples with labels |
+| `generated/` | generated data: copy, reverse, sort, duplicate, addition, dates, and examples with labels |
 """

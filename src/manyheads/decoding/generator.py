@@ -80,9 +80,7 @@ class Generator:
             raise ManyheadsError("must be at least 1.", where="tokens")
         choose = sampler(Sampling(temperature, top_k, top_p, seed), self.device)
         read = self.ids(prompt)
-        state = self.model.start(1)
-        for token in read[:-1]:
-            _, state = self.model.step(self._one(token), state)
+        state = self.model.read(torch.tensor([read[:-1]], dtype=torch.long, device=self.device), self.model.start(1))
         token, written, shown = read[-1], [], ""
         for _ in range(tokens):
             logits, state = self.model.step(self._one(token), state)
@@ -97,7 +95,19 @@ class Generator:
 
     def ids(self, prompt: str) -> list[int]:
         """Return the ids that a text begins with: a line break where there is no prompt."""
-        return self.tokenizer.encode(prompt) or self.tokenizer.encode("\n")
+        read = self.tokenizer.encode(prompt)
+        if self.special.unknown in read:
+            raise ManyheadsError(
+                f"this model does not know {self._unknown(prompt)}, which its training text did not have.",
+                where="prompt",
+                cure="Leave it out.",
+            )
+        return read or self.tokenizer.encode("\n")
+
+    def _unknown(self, prompt: str) -> str:
+        """Return the first word or character of a prompt that the model does not know."""
+        whole = prompt.split() if self.tokenizer.of_words else prompt
+        return next(repr(one) for one in whole if self.special.unknown in self.tokenizer.encode(one))
 
     def _one(self, token: int) -> Tensor:
         """Return one token as a batch [1]."""

@@ -21,8 +21,9 @@ class TranslationOptions:
     it is not given. `sample` draws outputs instead of searching for the best one. Running text is translated sentence
     by sentence, and a sentence of more than `split_above` tokens part by part; 0 translates every text as a whole.
     `shortlist` allows only the tokens that the source suggests; `alignments` returns the attention of the best output
-    to its source. Without `scores`, probabilities may be unknown (NaN). Without `batch_sentences`, the engine chooses
-    the batch size.
+    to its source. Without `scores`, probabilities may be unknown (NaN). With `placeholders`, those of running text, and
+    whatever else must not be translated, are in the output as they are in the text. Without `batch_sentences`, the
+    engine chooses the batch size.
     """
 
     to: str | None = None
@@ -44,6 +45,7 @@ class TranslationOptions:
     shortlist: bool = False
     alignments: bool = False
     scores: bool = True
+    placeholders: bool = True
 
     def __post_init__(self) -> None:
         self._need(self.beam >= 1, "beam", "must be at least 1")
@@ -82,7 +84,7 @@ class TranslationOptions:
         """Return the options of a run: its settings, and no text longer than those it was trained on."""
         longest, limit = recipe.data.max_length, recipe.model.longest
         split_above = longest if limit is None else min(longest, limit - 1)  # one position is for the end token
-        return cls(**recipe.decoding.model_dump(), split_above=split_above)
+        return cls(**recipe.decoding.model_dump(exclude={"alignment"}), split_above=split_above)
 
     def changed(self, changes: Mapping[str, Any]) -> TranslationOptions:
         """Return these options with a caller's changes; a value of None changes nothing."""

@@ -9,19 +9,27 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from os import PathLike
-from typing import Any, NamedTuple, overload
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.data.tokens.tokenizers import Tokenizers
 from manyheads.decoding.engines.choice import Engine, open_engine
 from manyheads.decoding.options import TranslationOptions
 from manyheads.decoding.search.hypothesis import Hypothesis
-from manyheads.decoding.text.languages import Languages
-from manyheads.decoding.text.sentences import SplitText
+from manyheads.decoding.text.languages import PIVOT, Languages
 from manyheads.decoding.text.splitting import Splitter
+from manyheads.decoding.unfinished import warning_about
+from manyheads.documents.placeholders import protected
+from manyheads.documents.split_text import SplitText
 from manyheads.errors import ManyheadsError
 from manyheads.runs.folder import RunFolder
+
+if TYPE_CHECKING:
+    from manyheads.decoding.document_translation import TranslatedDocument
+    from manyheads.decoding.protector import Protector, Whole
 
 STREAM_LINES = 1024  # read ahead of a stream: enough to sort by length, little enough to answer soon
 LIST_LINES = 8 * STREAM_LINES  # of a list at a time: it is returned as a whole, so its first lines need not come early
@@ -56,12 +64,14 @@ class Translation:
     """What became of one text: the outputs, best first, and a warning if the best one had to be cut off.
 
     A text of several sentences has the translation of each in `parts`; its own outputs are put together from theirs.
+    `pivot` is the language that the text was translated into first, where the run has no direction of its own for it.
     """
 
     source: str
     candidates: list[Candidate]
     warning: str | None = None
     parts: tuple[Translation, ...] = ()
+    pivot: str | None = None
 
     @property
     def text(self) -> str:
@@ -100,6 +110,8 @@ class Translator:
         precision: str = "float32",
     ) -> None:
         folder = RunFolder.open(run)
+        self.run: RunFolder | None = folder
+        self.computes_with = engine, device, precision
         self.languages: Languages | None
         self.engine: Engine = open_engine(folder, engine=engine, device=device, precision=precision)
         recipe = folder.recipe_for(TranslationRecipe)
@@ -118,6 +130,8 @@ class Translator:
         too long.
         """
         translator = cls.__new__(cls)
+        translator.run = None
+        translator.computes_with = "", "", ""
         translator.engine, translator.tokenizers, translator.options = engine, tokenizers, options
         translator.languages = languages
         translator.splitter = Splitter(tokenizers.source, languages=languages)
@@ -159,10 +173,37 @@ class Translator:
             yield from self._translate_chunk(chunk, options)
 
     def _translate_chunk(self, texts: list[str], options: TranslationOptions) -> list[Translation]:
+        """Translate texts directly, or by way of English where there is no other way."""
+        languages = self.languages
+        ways = languages.by_way_of_pivot(texts, source=options.source, to=options.to) if languages else []
+        if not any(ways):
+            return self._translate_directly(texts, options)
+        direct = [text for text, has_pivot in zip(texts, ways, strict=True) if not has_pivot]
+        others = [text for text, has_pivot in zip(texts, ways, strict=True) if has_pivot]
+        found = iter(self._translate_directly(direct, options))
+        pivoted = iter(self._translate_by_pivot(others, options))
+        return [next(pivoted if has_pivot else found) for has_pivot in ways]
+
+    def _translate_by_pivot(self, texts: list[str], options: TranslationOptions) -> list[Translation]:
+        """Translate texts into English, and from there into another language."""
+        if options.alignments:
+            raise ManyheadsError(
+                f"words are not aligned by way of another language, and this run translates into '{options.to}' by way "
+                f"of '{PIVOT}'.",
+                where="--alignments",
+                cure="Leave it out.",
+            )
+        into_pivot = replace(options, to=PIVOT, n_best=1, prefix=None, scores=False)
+        between = self._translate_directly(texts, into_pivot)
+        found = self._translate_directly([one.text for one in between], replace(options, source=PIVOT))
+        return [
+            replace(one, source=text, warning=first.warning or one.warning, parts=(), pivot=PIVOT)
+            for text, first, one in zip(texts, between, found, strict=True)
+        ]
+
+    def _translate_directly(self, texts: list[str], options: TranslationOptions) -> list[Translation]:
         """Translate texts, the sentences of all of them together."""
         targets = self._targets(texts, options.to, options.source)
-        if self.languages:
-            self.languages.check_source(texts, source=options.source, to=options.to)
         read = self.splitter.split_and_encode(texts, longest=options.split_above, source=options.source, to=options.to)
         parts = [
             [Source(text, ids, tag) for text, ids in zip(split.sentences, rows, strict=True)]
@@ -173,6 +214,30 @@ class Translator:
             _joined(text, each, split, target)
             for text, each, (split, _), target in zip(texts, translated, read, targets, strict=True)
         ]
+
+    def translate_sentences(
+        self,
+        sentences: Sequence[str],
+        *,
+        sources: Sequence[str | None],
+        targets: Sequence[str | None],
+        **changes: Any,  # noqa: ANN401
+    ) -> list[Translation]:
+        """Translate sentences as they are, without splitting them, each from and into languages of its own.
+
+        Args:
+            sentences: The sentences.
+            sources: The language of each, where it is known.
+            targets: The language to translate each into; None where the run has only one, or chooses one.
+            changes: Fields of `TranslationOptions` that differ from the run's decoding settings.
+        """
+        options = self.options.changed(changes)
+        rows = self.tokenizers.source.encode_all(sentences, threads=None)
+        read = [
+            Source(text, ids, self._tag(*self._targets([text], target, source)))
+            for text, ids, source, target in zip(sentences, rows, sources, targets, strict=True)
+        ]
+        return self._search(read, options)
 
     def _search_parts(self, parts: list[list[Source]], options: TranslationOptions) -> list[list[Translation]]:
         """Translate the parts of each text; a prefix is for the first part alone."""
@@ -193,6 +258,27 @@ class Translator:
         return self.languages.tag_ids(target) if self.languages else []
 
     def _search(self, sources: Sequence[Source], options: TranslationOptions) -> list[Translation]:
+        """Translate sources, with what must not be translated kept as it is."""
+        if not (options.placeholders and self.splitter.is_prose):
+            return self._search_plain(sources, options)
+        kept = {row: found for row, one in enumerate(sources) if (found := protected(one.text))}
+        if not kept:  # most texts
+            return self._search_plain(sources, options)
+        from manyheads.decoding.protector import Marked
+
+        plain = iter(self._search_plain([one for row, one in enumerate(sources) if row not in kept], options))
+        marked = [Marked(*sources[row], found) for row, found in kept.items()]
+        whole = iter(self.protector.translate(marked, options))
+        return [_restored(one, next(whole)) if row in kept else next(plain) for row, one in enumerate(sources)]
+
+    @cached_property
+    def protector(self) -> Protector:
+        """What translates sentences with placeholders."""
+        from manyheads.decoding.protector import Protector
+
+        return Protector(self.engine, self.tokenizers, self.splitter.needs_translation)
+
+    def _search_plain(self, sources: Sequence[Source], options: TranslationOptions) -> list[Translation]:
         """Translate sources, except for those that are empty or have nothing to translate."""
         needed = self.splitter.needs_translation
         rows = [row for row, one in enumerate(sources) if one.ids and (options.prefix or needed(one.text))]
@@ -203,6 +289,24 @@ class Translator:
         texts = iter(self.tokenizers.target.decode_all(ids, threads=None))
         results = {row: _presented(sources[row], some, texts) for row, some in zip(rows, kept, strict=True)}
         return [results[row] if row in results else _untranslated(one) for row, one in enumerate(sources)]
+
+    def translate_document(
+        self,
+        path: PathLike[str] | str,
+        *,
+        out: PathLike[str] | str,
+        **settings: Any,  # noqa: ANN401
+    ) -> TranslatedDocument:
+        """Translate a document into a file, which appears complete or not at all; an existing one is replaced.
+
+        Args:
+            path: The document: a file of one of the formats in docs/documents.md.
+            out: The file to write.
+            settings: Arguments of `DocumentTranslation`, such as `to="de"`, and fields of `TranslationOptions`.
+        """
+        from manyheads.decoding.document_translation import DocumentTranslation
+
+        return DocumentTranslation(self, Path(path), **settings).write(Path(out))
 
     def score(self, sources: Sequence[str], targets: Sequence[str], *, to: str | None = None) -> list[list[float]]:
         """Return the log-probability of each token of given targets, including the end token.
@@ -231,6 +335,14 @@ def _untranslated(source: Source) -> Translation:
     return Translation(source.text, [Candidate(source.text, 0.0, 0.0, [])] if source.ids else [])
 
 
+def _restored(source: Source, wholes: list[Whole]) -> Translation:
+    """Return the outputs that have their placeholders; without any, the source is its own translation."""
+    if not wholes:
+        return _untranslated(source)
+    hypotheses = [one.hypothesis for one in wholes]
+    return _presented(source._replace(tag=[]), hypotheses, iter([one.text for one in wholes]))
+
+
 def _presented(source: Source, hypotheses: list[Hypothesis], texts: Iterator[str]) -> Translation:
     """Put hypotheses and the texts they spell together; say so if the best one did not come to an end."""
     candidates = [
@@ -243,7 +355,7 @@ def _presented(source: Source, hypotheses: list[Hypothesis], texts: Iterator[str
         )
         for one in hypotheses
     ]
-    return Translation(source.text, candidates, _warning(hypotheses[0]))
+    return Translation(source.text, candidates, warning_about(hypotheses[0]))
 
 
 def combined(found: Sequence[Translation]) -> list[list[Candidate]]:
@@ -273,24 +385,3 @@ def _joined(text: str, found: list[Translation], split: SplitText, target: str |
     where = f"in one of {len(found)} parts, " if len(found) > 1 else ""
     warnings = dict.fromkeys(where + translation.warning for translation in found if translation.warning)
     return Translation(text, whole, "; ".join(warnings) or None, tuple(found))
-
-
-def _warning(best: Hypothesis) -> str | None:
-    """Say that an output has no end, and whether it repeats itself, or that its limit kept a better one away."""
-    tokens = best.tokens
-    if best.finished:
-        return "a longer output would have been more probable (try a larger extra_length)" if best.limited else None
-    loop = repeated_tail(tokens)
-    reason = f"; it repeats the same {loop} tokens" if loop > 1 else "; it repeats the same token" if loop else ""
-    return (
-        f"cut off after {len(tokens)} tokens without an end{reason} (try no_repeat_ngram=3, or a larger extra_length)"
-    )
-
-
-def repeated_tail(tokens: list[int], *, times: int = 3) -> int:
-    """Return the length of the shortest run of tokens that the end repeats at least `times` times, or 0."""
-    for length in range(1, len(tokens) // times + 1):
-        unit = tokens[-length:]
-        if all(tokens[-(i + 1) * length : len(tokens) - i * length] == unit for i in range(times)):
-            return length
-    return 0

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from manyheads.config.tasks.language_model import LanguageModelRecipe
 from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.errors import ManyheadsError
 from manyheads.evaluation.comparison import compare_runs, over_seeds
@@ -35,6 +36,7 @@ def evaluate(
     columns: Mapping[str, Any] | None = None,
     task: str | None = None,
     count: int = 1000,
+    options: Mapping[str, Any] | None = None,
     against: Sequence[os.PathLike[str] | str] = (),
     metrics: Sequence[str] = (),
     lowercase: bool | None = None,
@@ -42,6 +44,8 @@ def evaluate(
     engine: str | None = None,
     precision: str | None = None,
     device: str = "auto",
+    stride: int | None = None,
+    memory: int | None = None,
     **search: Any,  # noqa: ANN401 (options of `Translator.translate`)
 ) -> Evaluation:
     """Return the scores of a run on test data.
@@ -54,6 +58,7 @@ def evaluate(
         columns: Where each side is in `pairs`: `source_column`, `target_column` and `format`.
         task: A generated task in place of files. By default, the task that the run was trained on.
         count: The number of examples to generate.
+        options: Options of the generated task that differ from those of training, such as `max_length`.
         against: Other runs to compare with, on the same data.
         metrics: Names of metrics, such as `bleu`. By default, those of the run.
         lowercase: Whether to ignore case in BLEU and chrF. By default, as in the run's recipe.
@@ -61,6 +66,9 @@ def evaluate(
         engine: `torch` or `ctranslate2`. By default, the faster one that supports the run.
         precision: `float32` (the default), `int16` or `int8`.
         device: Where to compute: `auto`, `cpu`, `cuda` or `mps`.
+        stride: Of a language model: the number of tokens after which it reads the next piece of the text. With 1, every
+            token has the full context.
+        memory: Of a language model with a memory: the number of positions that it remembers. By default, as trained.
         search: Options of `Translator.translate`, such as `beam` or `to`.
 
     Raises:
@@ -68,20 +76,29 @@ def evaluate(
     """
     folder = RunFolder.open(run)
     recipe = _recipe(folder)
-    if against and not isinstance(recipe, TranslationRecipe):
-        raise ManyheadsError(
-            "only runs that translate can be compared.", where=str(folder.path), cure="Evaluate each run alone."
-        )
-    data = TestData(_text(source), _text(target), _text(pairs), columns or {}, task, count)
+    _check_task(recipe, folder, compares=bool(against), reads_text=stride is not None or memory is not None)
+    data = TestData(_text(source), _text(target), _text(pairs), columns or {}, task, count, options or {})
     computing = {key: value for key, value in (("engine", engine), ("precision", precision)) if value is not None}
-    options = EvaluationOptions(metrics, lowercase, tokenizer, search, computing, device)
+    how = EvaluationOptions(metrics, lowercase, tokenizer, search, computing, device, stride, memory)
     others = [RunFolder.open(other) for other in against]
-    found = task_for(recipe).measure(folder, data, options)
+    found = task_for(recipe).measure(folder, data, how)
     result = Evaluation(os.fspath(run), found.examples, found.scores, found.outputs, found.perplexity)
     if not against:
         return result
     names = tuple(os.fspath(other) for other in against)
-    return _compared(result, [folder, *others], names, TranslationTask.scoring(folder, data, options), options)
+    return _compared(result, [folder, *others], names, TranslationTask.scoring(folder, data, how), how)
+
+
+def _check_task(recipe: Recipe, run: RunFolder, *, compares: bool, reads_text: bool) -> None:
+    """Raise an error if something is asked for that is not for the run's task."""
+    if compares and not isinstance(recipe, TranslationRecipe):
+        raise ManyheadsError(
+            "only runs that translate can be compared.", where=str(run.path), cure="Evaluate each run alone."
+        )
+    if reads_text and not isinstance(recipe, LanguageModelRecipe):
+        raise ManyheadsError(
+            "a stride and a memory are for language models.", where=str(run.path), cure="Leave them out."
+        )
 
 
 def _compared(

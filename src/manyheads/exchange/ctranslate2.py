@@ -6,8 +6,9 @@ its length in 16 bits, its bytes and a zero byte) contains
     version · name and revision of the specification · number of arrays ·
     for each array its name, number of axes, axes, type, bytes, content · number of aliases · each alias and its array
 
-Nothing is permuted: the paper's interleaved positional encodings are written as a table. A tied matrix is written once,
-and its other uses are aliases.
+The paper's interleaved positional encodings are written as a table, so that nothing along the width is permuted. A tied
+matrix is written once, and its other uses are aliases. CTranslate2 returns the mean attention of the first heads of one
+layer; so the heads that align are written before the other heads of their layer.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from manyheads.config.alignment import AligningHeads, AlignmentSettings
 from manyheads.config.models.positions import T5Settings
 from manyheads.config.models.transformer import TransformerSettings
 from manyheads.config.tasks.translation import TranslationConfig, TranslationRecipe
@@ -71,11 +73,18 @@ def export_ctranslate2(run: RunFolder, out: Path, *, quantization: Quantization 
             where=str(run.path),
             cure="The torch engine runs it.",
         )
-    arrays = read_checked(run.weights_file, config)
-    vocabularies = tokenizers.source.vocabulary(), tokenizers.target.vocabulary()
-    files = model_files(arrays, config, vocabularies, positions=POSITIONS, quantization=quantization)
+    arrays, recipe = read_checked(run.weights_file, config), run.recipe_for(TranslationRecipe)
+    model = config.transformer
+    files = model_files(
+        arrays,
+        config,
+        (tokenizers.source.vocabulary(), tokenizers.target.vocabulary()),
+        positions=POSITIONS,
+        alignment=recipe.decoding.alignment.resolved(layers=model.decoder_layers, heads=model.heads),
+        quantization=quantization,
+    )
     files |= tokenizers.files()
-    if readme := exported_readme(run, run.recipe_for(TranslationRecipe)):
+    if readme := exported_readme(run, recipe):
         files["README.md"] = readme
     with fresh_folder(out) as draft:
         for name, content in files.items():
@@ -88,15 +97,18 @@ def model_files(
     vocabularies: tuple[Sequence[str], Sequence[str]],
     *,
     positions: int,
+    alignment: AligningHeads | None = None,
     quantization: Quantization = "float32",
     int8_maximum: int = PORTABLE_INT8_MAXIMUM,
 ) -> dict[str, bytes]:
     """Return the content of each file of a CTranslate2 model, by name.
 
-    `positions` is the length of a sinusoidal table, and `int8_maximum` the largest 8-bit weight.
+    `positions` is the length of a sinusoidal table, `alignment` the heads whose attention is returned, by default those
+    of `AlignmentSettings`, and `int8_maximum` the largest 8-bit weight.
     """
     source, target = vocabularies
-    parts = quantized(model_parts(arrays, config, positions=positions), quantization, int8_maximum=int8_maximum)
+    parts = model_parts(arrays, config, positions=positions, alignment=alignment)
+    parts = quantized(parts, quantization, int8_maximum=int8_maximum)
     same = list(source) == list(target)
     separate = {"source_vocabulary.json": source, "target_vocabulary.json": target}
     names = {"shared_vocabulary.json": source} if same else separate
@@ -124,10 +136,19 @@ def _settings(config: TranslationConfig, target: Sequence[str]) -> dict[str, Any
 # --- The arrays ------------------------------------------------------------------------------------------------------
 
 
-def model_parts(arrays: Arrays, config: TranslationConfig, *, positions: int) -> Parts:
+def model_parts(
+    arrays: Arrays, config: TranslationConfig, *, positions: int, alignment: AligningHeads | None = None
+) -> Parts:
     """Return the weights of a run under CTranslate2's names (`exported` below)."""
     model = config.transformer
-    parts: Parts = {**_stack_settings(config), **_embeddings(arrays, config), **_positions(arrays, config, positions)}
+    alignment = alignment or AlignmentSettings().resolved(layers=model.decoder_layers, heads=model.heads)
+    arrays = _with_heads_first(arrays, alignment, model.heads)
+    parts: Parts = {
+        **_stack_settings(config),
+        **_alignment(alignment),
+        **_embeddings(arrays, config),
+        **_positions(arrays, config, positions),
+    }
     for index in range(model.encoder_layers):
         name, exported = f"encoder.layers.{index}", f"encoder/layer_{index}"
         parts |= _self_attention(arrays, f"{name}.attention", f"{exported}/self_attention", model)
@@ -152,8 +173,6 @@ def _stack_settings(config: TranslationConfig) -> Parts:
         "decoder/alibi_use_positive_positions": np.int8(0),
         "decoder/scale_alibi": np.int8(0),
         "decoder/start_from_zero_embedding": np.int8(0),
-        "decoder/alignment_layer": np.int16(-1),
-        "decoder/alignment_heads": np.int16(config.transformer.heads),
     }
     for stack in ("encoder", "decoder"):
         parts |= {
@@ -163,6 +182,33 @@ def _stack_settings(config: TranslationConfig) -> Parts:
             f"{stack}/scale_embeddings": np.int8(1),
         }
     return parts
+
+
+def _alignment(alignment: AligningHeads) -> Parts:
+    """Return the layer whose attention is returned, and how many of its heads, the first, are averaged."""
+    return {
+        "decoder/alignment_layer": np.int16(alignment.layer),
+        "decoder/alignment_heads": np.int16(len(alignment.heads)),
+    }
+
+
+def _with_heads_first(arrays: Arrays, alignment: AligningHeads, heads: int) -> Arrays:
+    """Return the arrays with the heads that align before the others of their layer, which changes no output."""
+    name = f"decoder.layers.{alignment.layer}.cross_attention"
+    order = [*alignment.heads, *(head for head in range(heads) if head not in alignment.heads)]
+    if order == sorted(order):
+        return arrays
+    moved: Arrays = {f"{name}.output.weight": _permuted(arrays[f"{name}.output.weight"].T, heads, order).T}
+    for inputs in (f"{name}.inputs", f"{name}.inputs_bias"):
+        if inputs in arrays:  # queries, keys and values one below the other
+            moved[inputs] = np.concatenate([_permuted(part, heads, order) for part in np.split(arrays[inputs], 3)])
+    return {**arrays, **moved}
+
+
+def _permuted(rows: NDArray[np.generic], heads: int, order: Sequence[int]) -> NDArray[np.generic]:
+    """Return rows [D, …] with those of the heads in another order."""
+    parts = np.split(rows, heads)
+    return np.concatenate([parts[head] for head in order])
 
 
 def _embeddings(arrays: Arrays, config: TranslationConfig) -> Parts:

@@ -4,6 +4,9 @@
 |---|---|
 | `inspector` | `Inspector`: the public interface |
 | `translating`, `reading`, `continuing` | the inspection of a translator, an encoder and a language model |
+| `remembering` | the inspection of a memory network |
+| `earlier_text` | what a language model with a memory reads of it |
+| `halting` | how many steps in depth each token takes |
 | `kinds` | the three uses of attention, and their module names in a model |
 | `states` | the hidden states between a model's layers |
 | `room` | whether the attention weights of a text fit into memory |

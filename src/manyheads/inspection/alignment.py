@@ -1,11 +1,11 @@
-"""Word alignments from the cross-attention of chosen heads, in Pharaoh format.
+"""Word alignments from the cross-attention of chosen heads at a chosen step, in Pharaoh format.
 
-    aligned = align(inspector.everything("a small dog"), heads=[(2, 1), (2, 4)])
+    aligned = align(inspector.everything("a small dog"), heads=[(1, 1), (1, 4)], step="input")
     aligned.pharaoh(level="word")    # '0-0 1-1 2-2': source word, target word, both counted from 0
 
 The weights of the chosen heads are averaged, and each target token is aligned with the source token of the largest
-weight; end tokens are excluded. The weight of two words is the sum over the source pieces and the mean over the target
-pieces.
+weight; end tokens are excluded. `config.alignment` says what the two steps are. The weight of two words is the sum over
+the source pieces and the mean over the target pieces.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from manyheads.config.alignment import Step, default_step
 from manyheads.data.tokens.tokenizers import SPACE
+from manyheads.decoding.aligning import rows_at
 from manyheads.errors import ManyheadsError
 from manyheads.inspection.views import Array, Everything, index_of, rounded
 
@@ -105,15 +107,23 @@ def pharaoh(sentences: Iterable[Alignment], level: Level = "word") -> str:
     return " ".join(pairs)
 
 
-def align(seen: Everything, heads: Sequence[Head] | None = None) -> Alignment:
-    """Return the mean cross-attention of chosen heads; by default, of all heads of the last layer."""
+def align(seen: Everything, heads: Sequence[Head] | None = None, *, step: Step | None = None) -> Alignment:
+    """Return the mean cross-attention of chosen heads at the step that reads or writes a token.
+
+    By default, those that the run's recipe names (`decoding.alignment`). Chosen heads align at the input step by
+    default, unless one of them is in the last layer.
+    """
     layers, count = seen.layers["cross"], seen.heads
     if not layers:
         raise ManyheadsError("this model has no cross-attention, so there is nothing to align.")
-    chosen = heads or [(layers, head) for head in range(1, count + 1)]
-    indices = [(index_of(layer, layers, "layer"), index_of(head, count, "head")) for layer, head in chosen]
+    if heads is None:
+        own = seen.alignment.resolved(layers=layers, heads=count)
+        indices, step = [(own.layer, head) for head in own.heads], step or own.step
+    else:
+        indices = [(index_of(layer, layers, "layer"), index_of(head, count, "head")) for layer, head in heads]
+        step = step or default_step(last=any(layer == layers - 1 for layer, _ in indices))
     weights = np.mean([seen.attention["cross"][index] for index in indices], axis=0)
-    return Alignment(seen.source_tokens, seen.target_tokens, weights)
+    return Alignment(seen.source_tokens, seen.target_tokens, np.stack(rows_at(step, weights)))
 
 
 def read_heads(text: str) -> list[Head]:

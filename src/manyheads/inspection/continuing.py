@@ -8,11 +8,14 @@ import torch
 from torch import nn
 
 from manyheads.attention.recording import record_attention
+from manyheads.config.tasks.language_model import LanguageModelRecipe
 from manyheads.decoding.generator import Generator
 from manyheads.errors import ManyheadsError
+from manyheads.inspection.earlier_text import EarlierTextView, read_earlier_text
 from manyheads.inspection.room import Only, chosen_names, require_room
 from manyheads.inspection.translating import as_array, stacked_attention
 from manyheads.inspection.views import Everything
+from manyheads.models.interface import RememberingLanguageModel
 from manyheads.runs.folder import RunFolder
 
 
@@ -20,12 +23,21 @@ class Continuing:
     """The language model of a run, seen from inside."""
 
     def __init__(self, run: RunFolder, *, device: str) -> None:
+        self._run = run
         self._generator = Generator(run.path, device=device)
 
     @property
     def model(self) -> nn.Module:
         """The PyTorch model."""
         return self._generator.model
+
+    @torch.inference_mode()
+    def memory(self, text: str) -> EarlierTextView:
+        """Return how much is read of the memory, and how far back, in a text that is read in pieces as in training."""
+        model, ids = self._generator.model, self._generator.ids(text)
+        if not isinstance(model, RememberingLanguageModel):
+            raise ManyheadsError("this language model has no memory.", where=str(self._run.path))
+        return read_earlier_text(model, ids, length=self._run.recipe_for(LanguageModelRecipe).data.length)
 
     @torch.inference_mode()
     def everything(self, text: str, *, only: Only | None = None) -> Everything:

@@ -11,6 +11,9 @@ from html import escape
 from manyheads.data.tokens.tokenizers import SPACE
 from manyheads.inspection.alignment import Alignment
 from manyheads.inspection.beam_tree import BeamTree, Node
+from manyheads.inspection.earlier_text import EarlierTextView
+from manyheads.inspection.halting import HaltingView
+from manyheads.inspection.remembering import MemoryView
 from manyheads.inspection.steps import Done, Step
 from manyheads.inspection.views import Array, AttentionView, Everything
 
@@ -74,6 +77,31 @@ def alignment_fragment(aligned: Alignment) -> str:
     """Return the weights of an alignment; the largest weight of each target token is framed."""
     framed = [(target, source) for source, target in aligned.pairs("token")]
     return heat_table(aligned.weights, aligned.target_tokens, aligned.source_tokens, framed)
+
+
+def memory_fragment(view: MemoryView) -> str:
+    """Return the facts of a story with what each hop reads of them, the question and the answer."""
+    asked = f"<p>{escape(view.question)} <b>{escape(view.answer)}</b> <small>{view.probability:.1%}</small></p>"
+    return heat_table(view.weights, view.facts, view.hops) + asked
+
+
+def earlier_text_fragment(view: EarlierTextView) -> str:
+    """Return how much each head reads of the piece and of each memory, and from how far back."""
+    return heat_table(view.shares, view.heads, view.parts) + heat_table(view.distances, view.heads, view.ranges)
+
+
+def halting_fragment(view: HaltingView) -> str:
+    """Return the tokens of both sides, darker the more steps they take, with the number of steps."""
+    sides = []
+    for name, side in view.sides.items():
+        tokens = (_counted(*pair, view.most) for pair in zip(side.tokens, side.steps, strict=True))
+        sides.append(f"<p>{name}: {'&#8203;'.join(tokens)}</p>")
+    return f"{''.join(sides)}<p><b>{escape(view.translation)}</b></p>"
+
+
+def _counted(token: str, steps: int, most: int) -> str:
+    """Return a token on a background that is darker for more steps, with their number."""
+    return f"{_shaded(token, steps / most)}<sub>{steps}</sub>"
 
 
 def steps_fragment(steps: Iterable[Step | Done]) -> str:

@@ -19,19 +19,24 @@ from typing import Any
 
 from torch import nn
 
+from manyheads.config.tasks.memory_questions import MemoryQuestionsConfig
 from manyheads.config.tasks.reading import ReadingConfig
 from manyheads.config.tasks.translation import TranslationConfig
 from manyheads.errors import ManyheadsError
 from manyheads.exchange.bert import is_hugging_face
 from manyheads.inspection.beam_tree import BeamTree
 from manyheads.inspection.continuing import Continuing
-from manyheads.inspection.kinds import Kind, attention_names
+from manyheads.inspection.earlier_text import EarlierTextView
+from manyheads.inspection.halting import HaltingView
+from manyheads.inspection.kinds import Kind, main_kind, require_attention
 from manyheads.inspection.positions import position_table
 from manyheads.inspection.reading import Reading
+from manyheads.inspection.remembering import MemoryView, Remembering
 from manyheads.inspection.room import Only
 from manyheads.inspection.steps import Done, Step, Steps
 from manyheads.inspection.translating import Translating
 from manyheads.inspection.views import AttentionView, Everything, index_of
+from manyheads.layers.depth import DepthRecurrence
 from manyheads.runs.folder import RunFolder
 from manyheads.runs.shipped import find_run
 
@@ -53,7 +58,7 @@ class Inspector:
     def __init__(self, run_folder: PathLike[str] | str | None = None, device: str = "auto") -> None:
         self.folder = find_run(run_folder)
         self._turn = Lock()  # recording sets observers in the model, which is one for all threads
-        self._subject: Translating | Reading | Continuing
+        self._subject: Translating | Reading | Continuing | Remembering
         if is_hugging_face(self.folder):
             self._subject = Reading(self.folder, device=device)
             return
@@ -61,6 +66,8 @@ class Inspector:
         match run.config():
             case ReadingConfig():
                 self._subject = Reading(run.path, device=device)
+            case MemoryQuestionsConfig():
+                self._subject = Remembering(run.path, device=device)
             case TranslationConfig():
                 self._subject = Translating(run, device=device)
             case _:
@@ -70,6 +77,11 @@ class Inspector:
     def translates(self) -> bool:
         """Whether the model writes, so that it has a decoder, steps and a beam."""
         return isinstance(self._subject, Translating)
+
+    @property
+    def remembers(self) -> bool:
+        """Whether the model answers questions about facts that a memory holds."""
+        return isinstance(self._subject, Remembering)
 
     @property
     def model(self) -> nn.Module:
@@ -102,9 +114,10 @@ class Inspector:
             tokens: The tokens of a translation, which is then not searched for.
             to: The language to translate into, for a model of several.
         """
-        names = attention_names(self.model)
+        names = require_attention(self.model)
         counts = {kind: len(layers) for kind, layers in names.items()}
-        if not counts.get(kind):  # which raises the error for such a kind
+        recurs = any(isinstance(part, DepthRecurrence) for part in self.model.modules())  # each step is a layer
+        if recurs or not counts.get(kind):  # where there is no such kind, this raises the error
             return self.everything(text, sentence=sentence, beam=beam, tokens=tokens, to=to).view(kind, layer)
         number = counts[kind] if layer is None else layer
         index_of(number, counts[kind], "layer")
@@ -143,8 +156,8 @@ class Inspector:
     @property
     def main_kind(self) -> Kind:
         """The kind of attention that is shown first: what a translation sees of its source, or the only kind."""
-        names = attention_names(self.model)
-        return "cross" if names["cross"] else next(kind for kind, layers in names.items() if layers)
+        names = require_attention(self.model)
+        return main_kind([kind for kind, layers in names.items() if layers])
 
     def steps(
         self,
@@ -181,12 +194,37 @@ class Inspector:
         with self._turn:
             return self._translating().beam(text, beam=beam, sentence=sentence, to=to)
 
+    def halting(self, text: str, *, beam: int | None = None, sentence: int = 1, to: str | None = None) -> HaltingView:
+        """Return at which step in depth each token of a sentence and of its translation halts.
+
+        Args:
+            text: The text.
+            beam: The width of the beam. By default, the run's own.
+            sentence: The sentence of the text, counted from 1.
+            to: The language to translate into, for a model of several.
+        """
+        with self._turn:
+            return self._translating().halting(text, beam=beam, sentence=sentence, to=to)
+
+    def memory(self, text: str) -> MemoryView | EarlierTextView:
+        """Return what each hop of a memory network reads of each fact, or what a language model reads of its memory.
+
+        Args:
+            text: The facts and one question, in sentences or in lines as `manyheads answer` reads them; or any text.
+        """
+        if not isinstance(self._subject, Remembering | Continuing):
+            raise ManyheadsError("this run has no memory.", where=str(self.folder))
+        with self._turn:
+            return self._subject.memory(text)
+
     def _translating(self) -> Translating:
         """Return the translator; say so where the model does not write."""
         if isinstance(self._subject, Translating):
             return self._subject
-        reads = isinstance(self._subject, Reading)
-        what = "an encoder, which reads but does not write" if reads else "a language model, which has no source"
+        what = {
+            Reading: "an encoder, which reads but does not write",
+            Remembering: "a memory network, which answers with one word",
+        }.get(type(self._subject), "a language model, which has no source")
         raise ManyheadsError(f"this run is {what}.", where=str(self.folder))
 
     def _in_turns(self, steps: Iterator[Step | Done]) -> Iterator[Step | Done]:

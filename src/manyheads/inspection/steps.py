@@ -13,7 +13,7 @@ from manyheads.attention.recording import record_attention
 from manyheads.config.special import SpecialIds
 from manyheads.data.tokens.tokenizers import Tokenizer
 from manyheads.decoding.search.constraints import Constraints
-from manyheads.inspection.kinds import attention_names
+from manyheads.inspection.kinds import require_attention
 from manyheads.inspection.views import Array, rounded
 from manyheads.models.interface import AnySequenceToSequence, Tokens
 
@@ -107,7 +107,7 @@ def decoding_steps(
     The tokens are those of greedy search, or the given `tokens` of a translation.
     """
     state = model.start(model.encode(source))
-    last_layer = attention_names(model)["cross"][-1]
+    last_layer = require_attention(model)["cross"][-1]
     written: list[int] = []
     limit = limit if tokens is None else len(tokens)
     while len(written) < limit and (not written or written[-1] != special.end):

@@ -21,7 +21,8 @@ from manyheads.decoding.text.languages import Languages
 from manyheads.decoding.text.splitting import Splitter
 from manyheads.errors import ManyheadsError
 from manyheads.inspection.beam_tree import BeamRecorder, BeamTree, Leaf
-from manyheads.inspection.kinds import Kind
+from manyheads.inspection.halting import Halting, HaltingView, record_halting, require_halting
+from manyheads.inspection.kinds import Kind, require_attention
 from manyheads.inspection.room import Only, chosen_names, require_room
 from manyheads.inspection.states import record_states
 from manyheads.inspection.steps import Done, Step, decoding_steps
@@ -40,6 +41,7 @@ class Translating:
         self._tokenizers = run.tokenizers()
         recipe = run.recipe_for(TranslationRecipe)
         self._options = TranslationOptions.from_recipe(recipe)
+        self._alignment = recipe.decoding.alignment
         self._languages = Languages(recipe.data, self._tokenizers.source)
         self._splitter = Splitter.from_recipe(recipe, self._tokenizers.source, self._languages)
         self._best = lru_cache(REMEMBERED)(self._search)
@@ -66,6 +68,7 @@ class Translating:
         only: Only | None = None,
     ) -> Everything:
         """Return everything recorded for a sentence and its translation, or for a text and a given target."""
+        require_attention(self.model)
         if target is not None:
             source = self._ids(text, self._languages.target(text, to))
             written = [*self._tokenizers.target.encode(target), self._engine.special.end]
@@ -75,6 +78,23 @@ class Translating:
             require_room(self.model, {"encoder": (len(source), len(source))}, only=only)  # before a search
         best = self._best(tuple(source[:-1]), beam) if tokens is None else self._forced(source, tokens)
         return self._look(read, source, best, only)
+
+    @torch.inference_mode()
+    def halting(self, text: str, *, beam: int | None, sentence: int = 1, to: str | None = None) -> HaltingView:
+        """Return at which step each token of a sentence and of its translation halts."""
+        model, target = self._engine.model, self._tokenizers.target
+        most = require_halting(model)
+        read, source = self._sentence(text, sentence, to)
+        best = self._best(tuple(source[:-1]), beam)
+        inputs = [self._engine.special.start, *best.tokens[:-1]]
+        with record_halting(model) as recorded:
+            model.decode(self._batch(inputs).ids, model.encode(self._batch(source)))
+        sides = (self._tokenizers.source.pieces(source), target.pieces(inputs))
+        halted = [
+            Halting(tokens, computed.steps[0].int().tolist(), as_array(computed.ponder[0]))
+            for tokens, computed in zip(sides, recorded.values(), strict=True)
+        ]
+        return HaltingView(read, target.decode(best.tokens), most, *halted)
 
     def steps(
         self,
@@ -88,6 +108,7 @@ class Translating:
         """Return an iterator over the steps of greedy search, or of a given translation."""
         if candidates < 1:
             raise ManyheadsError("must be at least 1.", where="candidates")
+        require_attention(self.model)
         _, source = self._sentence(text, sentence, to)
         return decoding_steps(
             self._engine.model,
@@ -154,7 +175,7 @@ class Translating:
 
     def _limit(self, source: Sequence[int]) -> int:
         """Return the length limit of the output; the source's end token is not counted."""
-        return len(source) - 1 + self._options.extra_length
+        return self._engine.config.output_limit(len(source) - 1, extra=self._options.extra_length)
 
     def _search(self, source: tuple[int, ...], beam: int | None) -> Hypothesis:
         """Return the best hypothesis for a source without its end token."""
@@ -191,15 +212,28 @@ class Translating:
             target_tokens=target.pieces(best.tokens),
             target_inputs=target.pieces(inputs),
             target_ids=best.tokens,
-            attention=stacked_attention(recording, names),
+            attention=stacked_attention(recording, names, {kind: size[0] for kind, size in sizes.items()}),
             states={stack: stacked(stream) for stack, stream in states.items() if stream},
             probabilities=as_array(model.logits(hidden)[0].softmax(dim=-1)),
+            alignment=self._alignment,
         )
 
 
-def stacked_attention(recording: dict[str, Tensor], names: dict[Kind, list[str]]) -> dict[Kind, Array]:
-    """Return the recorded weights of one text as one array [L, H, T, S] per kind."""
-    return {kind: stacked([recording[name] for name in layers]) for kind, layers in names.items() if layers}
+def stacked_attention(
+    recording: dict[str, Tensor], names: dict[Kind, list[str]], queries: dict[Kind, int] | None = None
+) -> dict[Kind, Array]:
+    """Return the recorded weights of one text as one array [L, H, T, S] per kind.
+
+    With the number of `queries` of each kind, every step of a layer that is applied again and again is a layer.
+    """
+    attention = {}
+    for kind, layers in names.items():
+        recorded = [recording[name] for name in layers]
+        if queries is not None:
+            recorded = [step for every in recorded for step in torch.split(every, queries[kind], dim=2)]
+        if recorded:
+            attention[kind] = stacked(recorded)
+    return attention
 
 
 def stacked(layers: list[Tensor]) -> Array:

@@ -6,14 +6,15 @@ target is the token that was written at step t; its weights are those with which
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from manyheads.config.alignment import AlignmentSettings
 from manyheads.errors import ManyheadsError, did_you_mean
-from manyheads.inspection.kinds import KINDS, Kind
+from manyheads.inspection.kinds import KINDS, Kind, main_kind
 
 Array = NDArray[np.float32]
 DIGITS = 5  # decimal places of weights and probabilities in JSON
@@ -83,7 +84,8 @@ class Everything:
 
     `attention` has one array [L, H, queries, keys] per kind; a model without a decoder has only `encoder`. `states` has
     the hidden states of each stack [L + 1, T, D], embeddings first. `probabilities` [T, V] are those of the next token
-    at each step. `target_inputs` are the input tokens of the decoder, the start token first.
+    at each step. `target_inputs` are the input tokens of the decoder, the start token first. `alignment` says which
+    attention aligns words.
     """
 
     text: str
@@ -97,6 +99,7 @@ class Everything:
     attention: dict[Kind, Array]
     states: dict[str, Array]
     probabilities: Array
+    alignment: AlignmentSettings = field(default_factory=AlignmentSettings)
 
     @property
     def layers(self) -> dict[Kind, int]:
@@ -106,12 +109,12 @@ class Everything:
     @property
     def main_kind(self) -> Kind:
         """The kind of attention that is shown first: what a translation sees of its source, or the only kind."""
-        return "cross" if "cross" in self.attention else next(iter(self.attention))
+        return main_kind(self.attention)
 
     @property
     def heads(self) -> int:
         """The number of heads per layer."""
-        return int(next(iter(self.attention.values())).shape[1])
+        return int(self.attention[self.main_kind].shape[1])
 
     @property
     def embeddings(self) -> dict[str, Array]:

@@ -8,6 +8,7 @@ unit variance and unscaled output weights keep logits small.
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
@@ -21,6 +22,15 @@ from manyheads.positions.randomised import sampled_in_order
 def token_vectors(vocabulary: int, width: int) -> nn.Parameter:
     """Return an embedding matrix [V, D] initialised from N(0, 1/D)."""
     return nn.Parameter(torch.randn(vocabulary, width) * width**-0.5)
+
+
+def tied_vectors(
+    source: int, target: int, width: int, *, tie: Literal["all", "target", "none"]
+) -> tuple[nn.Parameter, nn.Parameter, nn.Parameter]:
+    """Return the embedding matrices of source and target, and the output layer's; tied ones are the same parameter."""
+    of_target = token_vectors(target, width)
+    of_source = of_target if tie == "all" else token_vectors(source, width)
+    return of_source, of_target, token_vectors(target, width) if tie == "none" else of_target
 
 
 class Embedding(nn.Module):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from manyheads.config.values import Metric
+from manyheads.config.values import OVERLAP_METRICS, Metric
 from manyheads.metrics.error_rates import matches, symbol_errors
 from manyheads.metrics.scores import OverlapOptions
 from manyheads.metrics.significance import (
@@ -50,7 +50,7 @@ def compare(
     metric: Metric, systems: Sequence[Sequence[str]], references: Sequence[Sequence[str]], options: OverlapOptions
 ) -> list[SystemScore]:
     """Compare the outputs of systems with those of the first; each sentence has one or more references."""
-    if metric in ("bleu", "chrf"):
+    if metric in OVERLAP_METRICS:
         from manyheads.metrics.overlap import paired_bootstrap
 
         first_references = [row[0] for row in references]

@@ -1,4 +1,4 @@
-"""BLEU and chrF by sacreBLEU, with the signature that makes scores comparable, and paired bootstrap tests."""
+"""BLEU, chrF, chrF++ and TER by sacreBLEU, with the signature that makes scores comparable; paired bootstrap tests."""
 
 from __future__ import annotations
 
@@ -8,16 +8,20 @@ from typing import Any, NamedTuple
 
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
+from sacrebleu.metrics.ter import TER
 from sacrebleu.significance import PairedTest
 
 from manyheads.errors import ManyheadsError
 from manyheads.metrics.significance import SAMPLES, SEED
 
+CHRF_WORDS = 2  # the longest n-grams of words in chrF++
+WITHOUT_SPACES = ("zh", "ja-mecab", "ko-mecab", "char")
+
 
 def overlap_score(
     metric: str, outputs: Sequence[str], references: Sequence[str], *, lowercase: bool, tokenizer: str
 ) -> tuple[float, str]:
-    """Return corpus BLEU or chrF, and its signature."""
+    """Return the score of all outputs together, and its signature."""
     scorer = _scorer(metric, lowercase=lowercase, tokenizer=tokenizer)
     score = scorer.corpus_score(list(outputs), [list(references)])
     return float(score.score), str(scorer.get_signature())
@@ -34,10 +38,16 @@ def sentence_chrf(
     ]
 
 
-def _scorer(metric: str, *, lowercase: bool, tokenizer: str) -> BLEU | CHRF:
-    """Return sacreBLEU's scorer; with `force`, it does not warn about tokenized text, which tokenizer none is for."""
-    if metric == "chrf":
-        return CHRF(lowercase=lowercase)
+def _scorer(metric: str, *, lowercase: bool, tokenizer: str) -> BLEU | CHRF | TER:
+    """Return sacreBLEU's scorer; with `force`, it does not warn about tokenized text, which tokenizer none is for.
+
+    The characters of a script without spaces are words of TER; BLEU's tokenizer tells whether it is one.
+    """
+    if metric in ("chrf", "chrf++"):
+        return CHRF(lowercase=lowercase, word_order=CHRF_WORDS if metric == "chrf++" else 0)
+    if metric == "ter":
+        has_no_spaces = tokenizer in WITHOUT_SPACES
+        return TER(case_sensitive=not lowercase, normalized=has_no_spaces, asian_support=has_no_spaces)
     try:
         return BLEU(lowercase=lowercase, tokenize=tokenizer, force=True)
     except RuntimeError:  # the packages of this tokenizer are missing
@@ -59,7 +69,7 @@ class BootstrapResult(NamedTuple):
 def paired_bootstrap(
     metric: str, systems: Sequence[Sequence[str]], references: Sequence[str], *, lowercase: bool, tokenizer: str
 ) -> list[BootstrapResult]:
-    """Compare the outputs of systems with those of the first one by BLEU or chrF."""
+    """Compare the outputs of systems with those of the first one by a metric of sacreBLEU."""
     os.environ.setdefault("SACREBLEU_SEED", str(SEED))  # sacreBLEU reads its seed from the environment
     test = PairedTest(
         [(str(number), list(outputs)) for number, outputs in enumerate(systems)],

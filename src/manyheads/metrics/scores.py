@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import cast, get_args
 
 from manyheads.config.tasks.translation import TranslationValidation
-from manyheads.config.values import Metric
+from manyheads.config.values import OVERLAP_METRICS, Metric
 from manyheads.errors import ManyheadsError, did_you_mean
 from manyheads.metrics.error_rates import exact_match, symbol_error_rate, word_error_rate
 
 
 @dataclass(frozen=True)
 class Score:
-    """One measurement. `signature` is sacreBLEU's, for BLEU and chrF."""
+    """One measurement. `signature` is sacreBLEU's, for its metrics."""
 
     name: str
     value: float
@@ -34,7 +34,7 @@ class Score:
 
 @dataclass(frozen=True)
 class OverlapOptions:
-    """The options of BLEU and chrF: whether to ignore case, and which of sacreBLEU's tokenizers to use."""
+    """The options of sacreBLEU's metrics: whether to ignore case, and which tokenizer BLEU uses."""
 
     lowercase: bool = False
     bleu_tokenizer: str = "13a"
@@ -71,14 +71,14 @@ def check_tokenizer(name: str) -> str:
 
 def lower_is_better(metric: str) -> bool:
     """Return whether a smaller value of a metric is better."""
-    return metric in ("loss", "word_error_rate", "symbol_error_rate")
+    return metric in ("loss", "ter", "word_error_rate", "symbol_error_rate")
 
 
 def measure(
     metric: Metric, outputs: Sequence[str], references: Sequence[Sequence[str]], options: OverlapOptions
 ) -> Score:
-    """Score outputs against their references. BLEU and chrF use the first reference, error rates the nearest."""
-    if metric in ("bleu", "chrf"):
+    """Score outputs against their references. sacreBLEU's metrics use the first, error rates the nearest."""
+    if metric in OVERLAP_METRICS:
         from manyheads.metrics.overlap import overlap_score
 
         value, signature = overlap_score(
@@ -88,7 +88,7 @@ def measure(
             lowercase=options.lowercase,
             tokenizer=options.bleu_tokenizer,
         )
-        return Score(metric, value, signature)
+        return Score(metric, value, signature, higher_is_better=not lower_is_better(metric))
     rates: dict[str, Callable[[Sequence[str], Sequence[Sequence[str]]], float]] = {
         "exact_match": exact_match,
         "word_error_rate": word_error_rate,

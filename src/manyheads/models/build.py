@@ -10,13 +10,27 @@ from torch import nn
 from manyheads.bounded.machine import require_memory
 from manyheads.config.model_config import ConfigBase
 from manyheads.config.models.bert import BertSettings
+from manyheads.config.models.bytenet import ByteNetSettings
+from manyheads.config.models.compressive import CompressiveSettings
+from manyheads.config.models.conv_s2s import ConvS2SSettings
 from manyheads.config.models.language_model import LanguageModelSettings
+from manyheads.config.models.memory_network import MemoryNetworkSettings
+from manyheads.config.models.neural_gpu import NeuralGPUSettings
 from manyheads.config.models.recurrent import RecurrentSettings
 from manyheads.config.models.transformer import TransformerSettings
+from manyheads.config.models.transformer_xl import TransformerXLSettings
+from manyheads.config.models.universal import UniversalSettings
 from manyheads.models.bert import BertModel
+from manyheads.models.bytenet import ByteNet
+from manyheads.models.compressive import CompressiveTransformer
+from manyheads.models.conv_s2s import ConvS2S
 from manyheads.models.language_model import TransformerLanguageModel
+from manyheads.models.memory_network import MemoryNetwork
+from manyheads.models.neural_gpu import NeuralGPU
 from manyheads.models.recurrent import Recurrent
 from manyheads.models.transformer import Transformer
+from manyheads.models.transformer_xl import TransformerXL
+from manyheads.models.universal import Universal
 
 M = TypeVar("M", bound=nn.Module)
 
@@ -33,10 +47,24 @@ def build_model(config: ConfigBase, *, device: torch.device | str = "cpu") -> nn
                 return Transformer.from_settings(settings, source_vocabulary=source, target_vocabulary=target)
             case RecurrentSettings() as settings:
                 return Recurrent.from_settings(settings, source_vocabulary=source, target_vocabulary=target)
+            case UniversalSettings() as settings:
+                return Universal.from_settings(settings, source_vocabulary=source, target_vocabulary=target)
+            case ConvS2SSettings() as settings:
+                return ConvS2S.from_settings(settings, source_vocabulary=source, target_vocabulary=target)
+            case ByteNetSettings() as settings:
+                return ByteNet.from_settings(settings, source_vocabulary=source, target_vocabulary=target)
+            case NeuralGPUSettings() as settings:
+                return NeuralGPU.from_settings(settings, source_vocabulary=source, target_vocabulary=target)
             case LanguageModelSettings() as settings:
                 return TransformerLanguageModel.from_settings(settings, vocabulary=source)
+            case TransformerXLSettings() as settings:
+                return TransformerXL.from_settings(settings, vocabulary=source)
+            case CompressiveSettings() as settings:
+                return CompressiveTransformer.from_settings(settings, vocabulary=source)
             case BertSettings() as settings:
                 return BertModel.from_settings(settings, vocabulary=source)
+            case MemoryNetworkSettings() as settings:
+                return MemoryNetwork.from_settings(settings, vocabulary=source)
     raise AssertionError(f"no model is built from {config.model.kind} settings")
 
 

@@ -15,13 +15,14 @@ Whatever writes is `Autoregressive`: it extends a sequence one token at a time.
 
     model(source, target) → logits [B, T, V]    teacher forcing
 
-`LanguageModel` has no source: it continues a text. `TextEncoder` reads a text in both directions and writes nothing.
+`LanguageModel` has no source: it continues a text, and `RememberingLanguageModel` reads it piece by piece.
+`TextEncoder` reads a text in both directions and writes nothing.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 
@@ -143,9 +144,50 @@ class LanguageModel(Autoregressive[int, State]):
     def decode(self, tokens: Tensor) -> Decoded:
         """Return hidden states [B, T, D] of token ids [B, T], none of which sees its future."""
 
+    def read(self, tokens: Tensor, state: State) -> State:
+        """Return the state after T more tokens per row [B, T], as T steps give it; a model may read them at once."""
+        for token in tokens.unbind(1):
+            _, state = self.step(token, state)
+        return state
+
     def forward(self, tokens: Tensor) -> Tensor:
         """Return the logits [B, T, V] of the token that follows each token [B, T]."""
         return self.logits(self.decode(tokens).hidden)
+
+
+Memory: TypeAlias = Mapping[str, Tensor]
+"""What a model remembers of a text, by name; each tensor has one row for each of the texts that are read, [B, …]."""
+
+
+class Places(NamedTuple):
+    """Where the keys of attention are [S], from the first token of a piece on, and which of them are compressed [S].
+
+    What was read before the piece has negative positions. Compressed memories are at the middle of what they stand for.
+    """
+
+    positions: Tensor
+    compressed: Tensor
+
+
+class RememberingLanguageModel(LanguageModel[State]):
+    """A language model that reads a text piece by piece, and remembers what it has read."""
+
+    memory: int  # earlier positions that are remembered; it may be changed, as a longer memory is for evaluation
+
+    @abstractmethod
+    def decode_piece(self, tokens: Tensor, memory: Memory | None = None) -> tuple[Decoded, Memory]:
+        """Return hidden states [B, T, D] of pieces of text [B, T], and the memory of them and of what was before them.
+
+        Without a memory, the pieces begin their texts. No gradient goes through a memory.
+        """
+
+    @abstractmethod
+    def places(self, length: int, memory: Memory | None = None) -> Places:
+        """Return where the keys are that every layer has when it reads a piece of `length` tokens after a memory."""
+
+    def decode(self, tokens: Tensor) -> Decoded:
+        """Return hidden states [B, T, D] of token ids [B, T], none of which sees its future."""
+        return self.decode_piece(tokens)[0]
 
 
 class EncoderInputs(NamedTuple):

@@ -9,22 +9,25 @@ This is the paper's decoder without the attention over an encoder's output.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Self
 
 from torch import Tensor, nn
 
 from manyheads.attention.cache import Cache
+from manyheads.attention.dot_product import DotProductAttention
 from manyheads.attention.masks import Mask
 from manyheads.attention.multi_head import MultiHeadAttention
 from manyheads.config.models.language_model import LanguageModelSettings
 from manyheads.layers.add_norm import AddNorm
-from manyheads.layers.embedding import Embedding, token_vectors
+from manyheads.layers.embedding import token_vectors
 from manyheads.layers.gated_feed_forward import AnyFeedForward
 from manyheads.layers.norms import Normalization
+from manyheads.models.decoder_only import DecoderOnly
 from manyheads.models.interface import Decoded, LanguageModel
 from manyheads.models.parts import make_embedding, make_feed_forward, make_self_attention, normalization
+
+PIECE = 256  # tokens that are read at once: their weights over a long past take little memory
 
 
 @dataclass(frozen=True)
@@ -60,29 +63,24 @@ class LanguageModelLayer(nn.Module):
         self.attention_norm = AddNorm(attention.width, dropout=dropout, normalization=normalization)
         self.feed_forward_norm = AddNorm(attention.width, dropout=dropout, normalization=normalization)
 
-    def forward(self, states: Tensor, cache: Cache | None = None) -> Tensor:
-        """Return new states [B, T, D] for states [B, T, D], which see their past and the cache's."""
-        mask = Mask(causal=True)
-        states = self.attention_norm(states, lambda x: self.self_attention(x, mask, cache))
+    def forward(
+        self, states: Tensor, cache: Cache | None = None, *, memory: Tensor | None = None, reach: int | None = None
+    ) -> Tensor:
+        """Return new states [B, T, D] for states [B, T, D], which see their past and the cache's.
+
+        In place of a cache, `memory` [B, M, D] may be what the layer has read before. `reach` limits how far back each
+        position sees.
+        """
+        mask, norm, attention = Mask(causal=True, reach=reach), self.attention_norm, self.self_attention
+        past = None
+        if memory is not None:
+            past = attention.keys_values(norm.norm(memory) if norm.order == "pre" else memory)
+        states = norm(states, lambda x: attention(x, mask, cache, past=past))
         return self.feed_forward_norm(states, self.feed_forward)
 
 
-class TransformerLanguageModel(LanguageModel[TextState]):
+class TransformerLanguageModel(DecoderOnly, LanguageModel[TextState]):
     """The decoder-only Transformer."""
-
-    def __init__(
-        self,
-        embedding: Embedding,
-        layers: Iterable[LanguageModelLayer],
-        output: nn.Parameter,
-        *,
-        normalization: Normalization,
-    ) -> None:
-        super().__init__()
-        self.embedding = embedding
-        self.layers = nn.ModuleList(layers)
-        self.final_norm = normalization.final_norm(output.shape[1])
-        self.output = output  # [V, D]; the same parameter as the embeddings' where they are tied
 
     @classmethod
     def from_settings(cls, settings: LanguageModelSettings, *, vocabulary: int) -> Self:
@@ -92,11 +90,6 @@ class TransformerLanguageModel(LanguageModel[TextState]):
         layers = (_layer(settings, number) for number in range(settings.layers))
         embedding = make_embedding(vectors, settings.positions, dropout=settings.dropout)
         return cls(embedding, layers, output, normalization=normalization(settings))
-
-    @property
-    def output_vectors(self) -> Tensor:
-        """The output layer's weights [V, D]."""
-        return self.output
 
     def decode(self, tokens: Tensor) -> Decoded:
         """Return hidden states [B, T, D] of token ids [B, T]."""
@@ -112,10 +105,23 @@ class TransformerLanguageModel(LanguageModel[TextState]):
 
     def step(self, tokens: Tensor, state: TextState) -> tuple[Tensor, TextState]:
         """Read one token per row [B]; return the logits [B, V] of the next one and the state after it."""
-        states = self.embedding(tokens[:, None], start=state.position)
+        states, state = self._extended(tokens[:, None], state)
+        return self.logits(self.final_norm(states))[:, 0], state
+
+    def read(self, tokens: Tensor, state: TextState) -> TextState:
+        """Return the state after T more tokens per row [B, T]; full attention reads them in pieces."""
+        if not all(isinstance(layer.self_attention.mechanism, DotProductAttention) for layer in self._layers()):
+            return super().read(tokens, state)  # a window or a sum of features takes one step at a time
+        for begin in range(0, tokens.shape[1], PIECE):
+            _, state = self._extended(tokens[:, begin : begin + PIECE], state)
+        return state
+
+    def _extended(self, tokens: Tensor, state: TextState) -> tuple[Tensor, TextState]:
+        """Read T more tokens per row [B, T]; return their states [B, T, D] and the state after them."""
+        states = self.embedding(tokens, start=state.position)
         for layer, cache in zip(self.layers, state.caches, strict=True):
             states = layer(states, cache)
-        return self.logits(self.final_norm(states))[:, 0], replace(state, position=state.position + 1)
+        return states, replace(state, position=state.position + tokens.shape[1])
 
     def multiplications(self, rows: int, source: int, target: int) -> int:
         """Return those of the projections, of the feed-forward networks, and of queries with keys and values."""

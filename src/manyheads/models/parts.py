@@ -31,6 +31,7 @@ from manyheads.config.models.positions import (
     AnyPositions,
     LearnedSettings,
     RelativeSettings,
+    RelativeSinusoidalSettings,
     RotarySettings,
     SinusoidalSettings,
     T5Settings,
@@ -43,6 +44,7 @@ from manyheads.positions.alibi import LinearBias
 from manyheads.positions.interface import AbsolutePositions, AttentionPositions
 from manyheads.positions.learned import LearnedPositions
 from manyheads.positions.relative import RelativePositions
+from manyheads.positions.relative_sinusoidal import RelativeSinusoids
 from manyheads.positions.rotary import RotaryPositions
 from manyheads.positions.sinusoidal import SinusoidalPositions
 from manyheads.positions.t5_bias import BucketedBias
@@ -51,11 +53,11 @@ from manyheads.positions.t5_bias import BucketedBias
 def make_embedding(vectors: nn.Parameter, settings: AnyPositions, *, dropout: float) -> Embedding:
     """Return embeddings with token vectors [V, D] and the positions that are added to them, if there are any."""
     randomised = settings.randomised if isinstance(settings, SinusoidalSettings | LearnedSettings) else 0
-    positions = _added_positions(settings, vectors.shape[1])
+    positions = added_positions(settings, vectors.shape[1])
     return Embedding(vectors, positions, dropout=dropout, randomised=randomised)
 
 
-def _added_positions(settings: AnyPositions, width: int) -> AbsolutePositions | None:
+def added_positions(settings: AnyPositions, width: int) -> AbsolutePositions | None:
     """Return the positions that are added to embeddings."""
     match settings:
         case SinusoidalSettings():
@@ -81,7 +83,7 @@ def make_self_attention(
     A window with global tokens has separate projections for these.
     """
     mechanism = make_mechanism(attention, width=width, heads=heads, seed=seed)
-    seen = _positions_of_attention(positions, width // heads, heads, causal=causal)
+    seen = _positions_of_attention(positions, width, heads, causal=causal)
     norm = QueryKeyNorm(width // heads) if query_key_norm else None
     if isinstance(mechanism, WindowAttention) and mechanism.global_tokens:
         return LongformerAttention(width, heads, window=mechanism, bias=bias, positions=seen, query_key_norm=norm)
@@ -100,18 +102,20 @@ def normalization(settings: LayerSettings) -> Normalization:
 
 
 def _positions_of_attention(
-    settings: AnyPositions | None, head_width: int, heads: int, *, causal: bool
+    settings: AnyPositions | None, width: int, heads: int, *, causal: bool
 ) -> AttentionPositions | None:
     """Return the positions that self-attention sees, if there are any."""
     match settings:
         case RelativeSettings():
-            return RelativePositions(head_width, clip=settings.clip)
+            return RelativePositions(width // heads, clip=settings.clip)
         case T5Settings():
             return BucketedBias(heads, buckets=settings.buckets, reach=settings.reach, causal=causal)
         case AlibiSettings():
             return LinearBias(heads)
+        case RelativeSinusoidalSettings():
+            return RelativeSinusoids(width, heads)
         case RotarySettings():
-            return RotaryPositions(head_width)
+            return RotaryPositions(width // heads)
     return None
 
 

@@ -1,117 +1,142 @@
-"""A recurrent encoder–decoder with attention (Bahdanau et al. 2015, Luong et al. 2015): what the Transformer replaced.
+"""The recurrent encoder–decoder: what the Transformer replaced.
 
-    h_j = [LSTM→(x_1 … x_j); LSTM←(x_S … x_j)]                    the encoder reads in both directions
-    s_t = LSTM(y_t, s_(t−1))                                       the decoder has one state for all of its past
-    α_tj = softmax_j(s_tᵀ·W_a·h_j)        c_t = Σ_j α_tj·h_j       attention over the source
-    o_t = tanh(W_c·[c_t; s_t])
+With attention (Bahdanau et al. 2015, Luong et al. 2015) the decoder looks at every state of the encoder:
+
+    h_j = [cell→(x_1 … x_j); cell←(x_S … x_j)]                    the encoder reads in both directions
+    s_t = cell(y_t, s_(t−1))                                       the decoder has one state for all of its past
+    α_tj = softmax_j(score(s_t, h_j))      c_t = Σ_j α_tj·h_j      attention over the source
+    o_t = tanh(W_c·[c_t; s_t])                                     the attentional vector, which predicts y_(t+1)
+    s_t = cell([y_t; o_(t−1)], s_(t−1))                            with input feeding (Luong et al., section 3.3)
+
+Without it (Cho et al. 2014, Sutskever et al. 2014) the source is one vector c, the last state of each direction. The
+first state s_0 follows from it, and as in Cho et al. it is an input of every step and of every prediction:
+
+    c = [h→_S; h←_1]        s_t = cell([y_t; c], s_(t−1))        o_t = tanh(W_c·[c; s_t])
 
 Position t waits for position t − 1, so a sequence of n tokens takes n steps one after the other, where self-attention
-takes one. Without attention, all that the decoder has of the source is its first state s_0.
+takes one.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Self
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Self, cast
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from manyheads.attention.masks import Mask
-from manyheads.attention.observer import Observable
+from manyheads.attention.source_attention import AdditiveAttention, DotAttention, GeneralAttention, SourceAttention
 from manyheads.config.models.recurrent import RecurrentSettings
+from manyheads.layers.cells import Cell, State
 from manyheads.layers.dropout import Dropout
-from manyheads.layers.embedding import Embedding, token_vectors
+from manyheads.layers.embedding import Embedding, tied_vectors
+from manyheads.layers.recurrence import (
+    STATES,
+    AnyCell,
+    BothDirections,
+    OneDirection,
+    RecurrentDropout,
+    make_cell,
+    read,
+    reordered,
+    reversed_positions,
+)
 from manyheads.models.interface import Decoded, SequenceToSequence, Tokens
 
 
 @dataclass(frozen=True)
 class RecurrentMemory:
-    """What the encoder makes of a source: states [B, S, D], which of them are real [B, S], and a summary [B, D]."""
+    """What the encoder makes of a source.
+
+    It has the states [B, S, D], the keys [B, S, D] that attention compares them by, which of them are real [B, S], and
+    a summary [B, D], which is all that a decoder without attention uses.
+    """
 
     states: Tensor
+    keys: Tensor
     valid: Tensor
     summary: Tensor
+
+    def select(self, rows: Tensor) -> RecurrentMemory:
+        """Return the given rows of the batch [M], in that order."""
+        return RecurrentMemory(self.states[rows], self.keys[rows], self.valid[rows], self.summary[rows])
 
 
 @dataclass(frozen=True)
 class RecurrentState:
-    """Where decoding stands: the hidden and cell states of every layer [B, L, D], and the source."""
+    """Where decoding stands: the state of each layer, the last output if it is fed [N·K, D], and the source.
 
-    hidden: Tensor
-    cell: Tensor
+    Every source has K hypotheses, which stand next to each other and share its memory: layers have N·K rows and the
+    memory has N.
+    """
+
+    layers: tuple[State, ...]
+    fed: Tensor | None
     memory: RecurrentMemory
+    hypotheses: int = 1
 
     def __len__(self) -> int:
-        return len(self.hidden)
+        return len(self.layers[0][0])
 
     def select(self, rows: Tensor) -> RecurrentState:
-        """Return the given rows of the batch [M], in that order."""
-        memory = self.memory
-        chosen = RecurrentMemory(memory.states[rows], memory.valid[rows], memory.summary[rows])
-        return RecurrentState(self.hidden[rows], self.cell[rows], chosen)
-
-
-class BidirectionalLSTM(nn.Module):
-    """One encoder layer: two LSTMs of half the width, one from the left and one from the right."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.rightward = _lstm(width, width // 2)
-        self.leftward = _lstm(width, width // 2)
-
-    def forward(self, inputs: Tensor, reversal: Tensor) -> Tensor:
-        """Return [B, S, D] for inputs [B, S, D]; `reversal` [B, S] turns the real part of each row around."""
-        rightward, _ = self.rightward(inputs)
-        leftward, _ = self.leftward(_reordered(inputs, reversal))
-        return torch.cat((rightward, _reordered(leftward, reversal)), dim=-1)
-
-
-class SourceAttention(Observable):
-    """Attention of decoder states over encoder states: softmax(s·W_a·hᵀ)·h."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.empty(width, width))
-        nn.init.xavier_uniform_(self.weight)
-
-    def forward(self, queries: Tensor, memory: RecurrentMemory) -> Tensor:
-        """Return the contexts [B, T, D] of decoder states [B, T, D]."""
-        scores = queries @ self.weight @ memory.states.transpose(1, 2)  # [B, T, S]
-        weights = scores.masked_fill(~memory.valid[:, None], -torch.inf).softmax(dim=-1)
-        if self.observer is not None:
-            self.observer(weights[:, None])  # as one head
-        return weights @ memory.states
+        """Return the given rows of the batch [M·K], in that order; the K of a source stay together."""
+        memory, sources = self.memory, rows.view(-1, self.hypotheses)[:, 0] // self.hypotheses
+        if not torch.equal(sources, torch.arange(len(memory.summary), device=rows.device)):
+            memory = memory.select(sources)
+        layers = tuple(tuple(part[rows] for part in layer) for layer in self.layers)
+        return replace(self, layers=layers, fed=None if self.fed is None else self.fed[rows], memory=memory)
 
 
 class Recurrent(SequenceToSequence[RecurrentMemory, RecurrentState]):
-    """The recurrent encoder–decoder with attention."""
+    """The recurrent encoder–decoder, with attention or without."""
 
     def __init__(
-        self, *, source: Embedding, target: Embedding, output: nn.Parameter, encoder_layers: int, decoder_layers: int
+        self,
+        *,
+        source: Embedding,
+        target: Embedding,
+        encoder: Iterable[OneDirection],
+        bridge: nn.Linear,
+        decoder: Iterable[AnyCell],
+        attention: SourceAttention | None,
+        output: nn.Parameter,
+        input_feeding: bool = False,
+        residual: bool = False,
+        reverse_source: bool = False,
+        recurrent_dropout: float = 0.0,
     ) -> None:
         super().__init__()
         width = output.shape[1]
         self.source, self.target, self.output = source, target, output
-        self.encoder = nn.ModuleList(BidirectionalLSTM(width) for _ in range(encoder_layers))
-        self.bridge = nn.Linear(width, 2 * decoder_layers * width)  # to the decoder's first states
-        self.decoder = nn.ModuleList(_lstm(width, width) for _ in range(decoder_layers))
-        self.cross_attention = SourceAttention(width)
-        self.combine = nn.Linear(2 * width, width)
+        self.encoder = nn.ModuleList(encoder)
+        self.bridge = bridge  # from the summary of a source to the first state of each layer of the decoder
+        self.decoder = nn.ModuleList(decoder)
+        self.cross_attention = attention
+        self.combine = nn.Linear(2 * width, width)  # W_c
         self.dropout = Dropout(source.dropout.probability)
+        self.recurrent_dropout = RecurrentDropout(recurrent_dropout)
+        self.input_feeding, self.residual, self.reverse_source = input_feeding, residual, reverse_source
 
     @classmethod
     def from_settings(cls, settings: RecurrentSettings, *, source_vocabulary: int, target_vocabulary: int) -> Self:
         """Turn typed settings into parts, and the parts into a model."""
-        target = token_vectors(target_vocabulary, settings.width)
-        source = target if settings.tie == "all" else token_vectors(source_vocabulary, settings.width)
-        output = token_vectors(target_vocabulary, settings.width) if settings.tie == "none" else target
+        source, target, output = tied_vectors(source_vocabulary, target_vocabulary, settings.width, tie=settings.tie)
+        # The order of the parts decides which of the random numbers each of them is drawn from.
         return cls(
             source=Embedding(source, None, dropout=settings.dropout),
             target=Embedding(target, None, dropout=settings.dropout),
+            encoder=[_encoder_layer(settings) for _ in range(settings.encoder_layers)],
+            bridge=nn.Linear(settings.width, STATES[settings.cell] * settings.decoder_layers * settings.width),
+            decoder=_decoder_cells(settings),
+            attention=_attention(settings),
             output=output,
-            encoder_layers=settings.encoder_layers,
-            decoder_layers=settings.decoder_layers,
+            input_feeding=settings.input_feeding,
+            residual=settings.residual,
+            reverse_source=settings.reverse_source,
+            recurrent_dropout=settings.recurrent_dropout,
         )
 
     @property
@@ -120,19 +145,19 @@ class Recurrent(SequenceToSequence[RecurrentMemory, RecurrentState]):
         return self.output
 
     def encode(self, source: Tokens) -> RecurrentMemory:
-        """Read source tokens [B, S] in both directions."""
+        """Read source tokens [B, S]; padding is behind what is read, in every direction."""
         length = source.ids.shape[1]
         valid = Mask.padding(source.lengths, length).valid
         assert valid is not None
-        positions = torch.arange(length, device=source.ids.device)
-        reversal = torch.where(valid, source.lengths[:, None] - 1 - positions, positions)
+        reversal = reversed_positions(source.lengths, length)
         states = self.source(source.ids)
-        for layer in self.encoder:
-            states = self.dropout(layer(states, reversal))
-        # The last state of each direction: from the left at the end, from the right at the beginning.
-        last = states.gather(1, (source.lengths - 1)[:, None, None].expand(-1, 1, states.shape[2]))[:, 0]
-        half = states.shape[2] // 2
-        return RecurrentMemory(states, valid, torch.cat((last[:, :half], states[:, 0, half:]), dim=-1))
+        states = reordered(states, reversal) if self.reverse_source else states
+        for number, layer in enumerate(self.encoder):
+            states = self._above(states, self.dropout(layer(states, reversal)), number)
+        summary = self._summary(states, source.lengths)
+        states = reordered(states, reversal) if self.reverse_source else states
+        keys = states if self.cross_attention is None else self.cross_attention.keys(states)
+        return RecurrentMemory(states, keys, valid, summary)
 
     def decode(self, target: Tensor, memory: RecurrentMemory) -> Decoded:
         """Return hidden states [B, T, D] of target ids [B, T]."""
@@ -141,45 +166,130 @@ class Recurrent(SequenceToSequence[RecurrentMemory, RecurrentState]):
 
     def begin(self, context: RecurrentMemory) -> RecurrentState:
         """Return the decoder's first states, which follow from the summary of the source."""
-        states = self.bridge(context.summary).view(len(context.summary), 2, len(self.decoder), -1)
-        return RecurrentState(torch.tanh(states[:, 0]), states[:, 1], context)
+        return self.start(context)
+
+    def start(self, context: RecurrentMemory, hypotheses: int = 1) -> RecurrentState:
+        """Return the decoder's first states, for all hypotheses of a source, which share its memory."""
+        summary = context.summary
+        if hypotheses > 1:
+            summary = summary.repeat_interleave(hypotheses, dim=0)
+        first = self.bridge(summary).view(len(summary), -1, len(self.decoder), summary.shape[1])
+        hidden, cells = torch.tanh(first[:, 0]), first[:, 1:]  # an LSTM has a cell state too
+        layers = tuple(
+            (hidden[:, layer], *(cell[:, layer] for cell in cells.unbind(1))) for layer in range(len(self.decoder))
+        )
+        return RecurrentState(layers, torch.zeros_like(summary) if self.input_feeding else None, context, hypotheses)
 
     def step(self, tokens: Tensor, state: RecurrentState) -> tuple[Tensor, RecurrentState]:
         """Read one token per row [B]; return the logits [B, V] of the next one and the state after it."""
         hidden, state = self._read(self.target(tokens[:, None]), state)
         return self.logits(hidden)[:, 0], state
 
+    def multiplications(self, rows: int, source: int, target: int) -> int:
+        """Return those of the cells' matrices, of attention and of the layer behind it."""
+        reading = sum(_matrices(cell) for cell in self.encoder.modules())
+        writing = sum(_matrices(cell) for cell in self.decoder) + self.combine.weight.numel()
+        attention = self.cross_attention
+        looking = 0 if attention is None else attention.multiplications(self.output.shape[1], source, target)
+        return rows * (source * reading + target * writing + looking + self.bridge.weight.numel())
+
+    def _summary(self, states: Tensor, lengths: Tensor) -> Tensor:
+        """Return the last state of each direction [B, D]: from the left at the end, from the right at the beginning."""
+        last = states.gather(1, (lengths - 1)[:, None, None].expand(-1, 1, states.shape[2]))[:, 0]
+        if not isinstance(self.encoder[0], BothDirections):
+            return last
+        half = states.shape[2] // 2
+        return torch.cat((last[:, :half], states[:, 0, half:]), dim=-1)
+
+    def _above(self, inputs: Tensor, outputs: Tensor, number: int) -> Tensor:
+        """Return what the layer above a layer reads; with residual connections the layer's own inputs are in it."""
+        return inputs + outputs if self.residual and number else outputs
+
     def _read(self, embedded: Tensor, state: RecurrentState) -> tuple[Tensor, RecurrentState]:
         """Read embedded tokens [B, T, D]; return what the output layer gets [B, T, D] and the state after them."""
-        states, hidden, cells = embedded, [], []
-        for number, layer in enumerate(self.decoder):
-            first = state.hidden[:, number][None].contiguous(), state.cell[:, number][None].contiguous()
-            states, (last, cell) = layer(states, first)
-            states = self.dropout(states)
-            hidden.append(last[0])
-            cells.append(cell[0])
-        contexts = self.cross_attention(states, state.memory)
-        outputs = self.dropout(torch.tanh(self.combine(torch.cat((contexts, states), dim=-1))))
-        return outputs, RecurrentState(torch.stack(hidden, dim=1), torch.stack(cells, dim=1), state.memory)
+        kept = [self.recurrent_dropout.mask(cell, embedded) for cell in self._cells]
+        if state.fed is not None:
+            return self._read_fed(embedded, state.fed, state, kept)
+        states, layers = embedded, []
+        if self.cross_attention is None:
+            states = torch.cat((embedded, self._fixed_context(embedded, state)), dim=-1)
+        for number, cell in enumerate(self._cells):
+            outputs, layer = read(cell, states, state.layers[number], kept[number])
+            states = self._above(states, self.dropout(outputs), number)
+            layers.append(layer)
+        return self._attentional(states, state), replace(state, layers=tuple(layers))
 
-    def multiplications(self, rows: int, source: int, target: int) -> int:
-        """Return those of the gates (4·D² for inputs and states each), of the attention and of the layer behind it."""
-        width = self.output.shape[1]
-        read = len(self.encoder) * 2 * 4 * (width // 2) * (width + width // 2)
-        written = len(self.decoder) * 8 * width**2 + width**2 + 2 * source * width + 2 * width**2
-        return rows * (source * read + target * written + self.bridge.weight.numel())
+    def _read_fed(
+        self, embedded: Tensor, fed: Tensor, state: RecurrentState, kept: Sequence[Tensor | None]
+    ) -> tuple[Tensor, RecurrentState]:
+        """Read embedded tokens [B, T, D] one after another, each beside the last output [B, D]."""
+        first, *others = cast(list[Cell], self._cells)
+        of_token, of_fed = first.weight_ih_l0.split(embedded.shape[2], dim=1)
+        outputs, layers = [], list(state.layers)
+        for projected in F.linear(embedded, of_token, first.bias_ih_l0).unbind(1):  # of all positions at once
+            layers[0] = first.advance(projected + F.linear(fed, of_fed), layers[0], kept[0])
+            states = self.dropout(layers[0][0])
+            for number, cell in enumerate(others, start=1):
+                layers[number] = cell(states, layers[number], kept[number])
+                states = self._above(states, self.dropout(layers[number][0]), number)
+            fed = self._attentional(states[:, None], state)[:, 0]
+            outputs.append(fed)
+        return torch.stack(outputs, dim=1), replace(state, layers=tuple(layers), fed=fed)
+
+    def _attentional(self, states: Tensor, state: RecurrentState) -> Tensor:
+        """Return the vectors [B, T, D] from which the next tokens are predicted, for decoder states [B, T, D]."""
+        memory = state.memory
+        if self.cross_attention is None:
+            contexts = self._fixed_context(states, state)
+        else:
+            contexts = self.cross_attention(states, memory.keys, memory.states, memory.valid)
+        outputs: Tensor = self.dropout(torch.tanh(self.combine(torch.cat((contexts, states), dim=-1))))
+        return outputs
+
+    def _fixed_context(self, like: Tensor, state: RecurrentState) -> Tensor:
+        """Return the summary of the source at every position [B, T, D]."""
+        summary = state.memory.summary
+        if state.hypotheses > 1:
+            summary = summary.repeat_interleave(state.hypotheses, dim=0)
+        return summary[:, None].expand_as(like)
+
+    @property
+    def _cells(self) -> list[AnyCell]:
+        """The decoder's cells, from the first layer to the last."""
+        return cast(list[AnyCell], list(self.decoder))
 
 
-def _lstm(inputs: int, width: int) -> nn.LSTM:
-    """Return one layer whose forget gates are open at first, so that gradients reach far back."""
-    layer = nn.LSTM(inputs, width, batch_first=True)
-    biases = dict(layer.named_parameters())
-    with torch.no_grad():
-        biases["bias_ih_l0"][width : 2 * width].fill_(1.0)
-        biases["bias_hh_l0"][width : 2 * width].fill_(0.0)
-    return layer
+def _encoder_layer(settings: RecurrentSettings) -> OneDirection:
+    """Return one layer of the encoder."""
+    fused, dropout = settings.fused and not settings.recurrent_dropout, settings.recurrent_dropout
+    if not settings.bidirectional:
+        cell = make_cell(settings.cell, settings.width, settings.width, fused=fused)
+        return OneDirection(cell, recurrent_dropout=dropout)
+    rightward, leftward = (make_cell(settings.cell, settings.width, settings.width // 2, fused=fused) for _ in range(2))
+    return BothDirections(rightward, leftward, recurrent_dropout=dropout)
 
 
-def _reordered(states: Tensor, order: Tensor) -> Tensor:
-    """Return states [B, S, D] of each row in the order [B, S]."""
-    return states.gather(1, order[:, :, None].expand_as(states))
+def _decoder_cells(settings: RecurrentSettings) -> list[AnyCell]:
+    """Return the decoder's cells; with input feeding each position waits for an output, so none can be fused."""
+    fused = settings.fused and not settings.recurrent_dropout and not settings.input_feeding
+    inputs = [settings.decoder_inputs, *[settings.width] * (settings.decoder_layers - 1)]
+    return [make_cell(settings.cell, one, settings.width, fused=fused) for one in inputs]
+
+
+def _attention(settings: RecurrentSettings) -> SourceAttention | None:
+    """Return the attention over the source, if there is one."""
+    match settings.source_attention:
+        case "additive":
+            return AdditiveAttention(settings.width)
+        case "dot":
+            return DotAttention()
+        case "general":
+            return GeneralAttention(settings.width)
+    return None
+
+
+def _matrices(module: nn.Module) -> int:
+    """Return the number of weights in the matrices of a cell; no other module has any here."""
+    if not isinstance(module, Cell | nn.RNNBase):
+        return 0
+    return cast(Tensor, module.weight_ih_l0).numel() + cast(Tensor, module.weight_hh_l0).numel()

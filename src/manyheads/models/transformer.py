@@ -20,7 +20,7 @@ from manyheads.attention.query_key_norm import QueryKeyNorm
 from manyheads.config.models.attention import DotProductSettings
 from manyheads.config.models.transformer import TransformerSettings
 from manyheads.layers.decoder import Decoder, DecoderLayer
-from manyheads.layers.embedding import Embedding, token_vectors
+from manyheads.layers.embedding import Embedding, tied_vectors
 from manyheads.layers.encoder import Encoder, EncoderLayer
 from manyheads.models.interface import Decoded, SequenceToSequence, Tokens
 from manyheads.models.parts import make_embedding, make_feed_forward, make_self_attention, normalization
@@ -152,9 +152,7 @@ class Transformer(SequenceToSequence[Memory, DecoderState]):
     @classmethod
     def from_settings(cls, settings: TransformerSettings, *, source_vocabulary: int, target_vocabulary: int) -> Self:
         """Turn typed settings into parts, and the parts into a model."""
-        target = token_vectors(target_vocabulary, settings.width)
-        source = target if settings.tie == "all" else token_vectors(source_vocabulary, settings.width)
-        output = token_vectors(target_vocabulary, settings.width) if settings.tie == "none" else target
+        source, target, output = tied_vectors(source_vocabulary, target_vocabulary, settings.width, tie=settings.tie)
         return cls(
             source=_embedding(source, settings),
             target=_embedding(target, settings),

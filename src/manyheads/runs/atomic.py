@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from manyheads.disk import sync
 from manyheads.errors import ManyheadsError
 
 # Version 0.1.0 named them by the number of the process: `.NAME.PID` and `.NAME.PID.doomed`.
@@ -39,7 +40,7 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
                 file.flush()
                 os.fsync(file.fileno())
             draft.replace(path)
-            _sync_folder(path.parent)
+            sync(path.parent)
         finally:
             draft.unlink(missing_ok=True)
 
@@ -53,10 +54,13 @@ def new_folder(path: Path) -> Iterator[Path]:
         try:
             yield draft
             for entry in (*draft.rglob("*"), draft):
-                (_sync_folder if entry.is_dir() else _sync_file)(entry)
+                if entry.is_dir():
+                    sync(entry)
+                else:
+                    _sync_file(entry)
             remove_folder(path)
             draft.rename(path)
-            _sync_folder(path.parent)
+            sync(path.parent)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
 
@@ -115,16 +119,6 @@ def explained(path: Path) -> Iterator[None]:
 
 
 def _sync_file(path: Path) -> None:
-    """Wait until a file's content is on the disk."""
+    """Wait until a file's content is on the disk; a disk that cannot keep it raises an error."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
-
-
-def _sync_folder(path: Path) -> None:
-    """Wait until a folder's entries are on the disk, if the system supports that."""
-    with suppress(OSError):  # some systems cannot open folders
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, requires, version
 from typing import TYPE_CHECKING
@@ -10,13 +11,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from manyheads.config.tasks import Recipe
 
+_TRAINING = re.compile(r"extra == ['\"]train['\"]")
+
 
 def versions() -> dict[str, str]:
-    """Return the versions of Python, of this package and of everything it depends on."""
+    """Return the versions of Python, of this package and of everything that training depends on."""
     installed = {"python": platform.python_version(), "manyheads": _version("manyheads")}
     for requirement in requires("manyheads") or []:
         name, _, condition = requirement.partition(";")
-        if not condition:
+        if not condition or _TRAINING.search(condition):
             package = name.strip().split("[")[0].split(">")[0].split("<")[0].split("=")[0].strip()
             installed[package] = _version(package)
     return installed

@@ -17,6 +17,8 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
+from manyheads.bounded.files import MOST_RECORDS, read_bytes, require_regular
+from manyheads.bounded.json_text import parse_json
 from manyheads.errors import ManyheadsError
 
 MODEL, OPTIMISER, AVERAGE = "model.safetensors", "optimiser.safetensors", "average.safetensors"
@@ -64,13 +66,13 @@ def read_state(folder: Path) -> tuple[Progress, dict[str, str]]:
     """Return the progress stored in a checkpoint, and the checksums of its other files by name."""
     where = str(folder / STATE)
     try:
-        state = json.loads((folder / STATE).read_text(encoding="utf-8"))
+        state = parse_json(read_bytes(folder / STATE, most=MOST_RECORDS))
         own = state.pop(OWN, None)
         if own is not None and own != _digest(state):
             raise ManyheadsError("this checkpoint's state is damaged.", where=where)
         sums = TypeAdapter(dict[str, Sum]).validate_python(state.pop(SUMS), strict=True)
         progress = TypeAdapter(Progress).validate_json(json.dumps(state))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, ValidationError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, ValidationError):
         raise ManyheadsError("this checkpoint's state cannot be read.", where=where) from None
     if folder.name != _name(progress.step) or (progress.best_step or 0) > progress.step:
         raise ManyheadsError("this state is not that of this checkpoint.", where=where)
@@ -80,6 +82,7 @@ def read_state(folder: Path) -> tuple[Progress, dict[str, str]]:
 def verify(file: Path, sums: Mapping[str, str]) -> None:
     """Compare a file of a checkpoint with its checksum."""
     try:
+        require_regular(file)
         content = file.read_bytes()
     except OSError:
         raise ManyheadsError("this file of the checkpoint is missing.", where=str(file)) from None

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import stat
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from manyheads.bounded.files import MOST_SETTINGS, read_bytes
+from manyheads.bounded.json_text import parse_settings
 from manyheads.errors import ManyheadsError
 from manyheads.processor import usable_cores
 from manyheads.runs.atomic import write_file
@@ -23,6 +26,7 @@ from manyheads.runs.atomic import write_file
 FILE = "checksums.json"
 VERSION = 1
 PART = 1 << 22  # bytes
+BLOCK = 1 << 18  # bytes of a file that are read at once: they stay in the processor's cache until they are hashed
 THREADS = 4
 WEIGHTS, CONFIG, HELD_OUT, INPUTS, TOKENIZER = (
     "model.safetensors",
@@ -42,13 +46,17 @@ def checksum(content: bytes) -> str:
     BLAKE2b takes about half the time of SHA-256 where a processor has no instructions for the latter.
     """
     view = memoryview(content)
-    return _combined([view[begin : begin + PART] for begin in range(0, len(view), PART)])
+    return _combined(lambda begin: _hash(view[begin : begin + PART]), len(view))
 
 
 def checksum_of(path: Path) -> str | None:
-    """Return the checksum of a file; None if it cannot be read."""
+    """Return the checksum of a file; None if it cannot be read, or is a pipe or a device, which may have no end.
+
+    The content is never in memory as a whole, since new memory costs more than reading.
+    """
     try:
-        return checksum(path.read_bytes())
+        status = path.stat()
+        return _combined(partial(_hash_part, path), status.st_size) if stat.S_ISREG(status.st_mode) else None
     except OSError:
         return None
 
@@ -57,14 +65,14 @@ def read_checksums(folder: Path) -> Sums | None:
     """Return the checksums of a run's files; None if it has none. If they are damaged, it is an error."""
     path = folder / FILE
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parse_settings(read_bytes(path, most=MOST_SETTINGS))
         sums = content["files"]
         if content["checksum"] != _digest(sums):
             raise ValueError("they were changed")
         return {str(name): [str(one) for one in some] for name, some in sums.items()}
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, ManyheadsError):
         raise ManyheadsError("the checksums of this run are damaged.", where=str(path)) from None
 
 
@@ -112,19 +120,34 @@ def forget(folder: Path, *names: str) -> None:
         write_checksums(folder, kept)
 
 
-def _combined(parts: Sequence[memoryview]) -> str:
-    """Return the hash of the hashes of parts; hashing lets other threads run."""
-    if len(parts) < 2:
-        hashes = [_hash(part) for part in parts]
+def _combined(hash_at: Callable[[int], bytes], size: int) -> str:
+    """Return the hash of the hashes of parts, each given by where it begins; hashing lets other threads run."""
+    begins = range(0, size, PART)
+    workers = min(len(begins), usable_cores(), THREADS)
+    if workers < 2:
+        hashes = [hash_at(begin) for begin in begins]
     else:
-        with ThreadPoolExecutor(max_workers=min(len(parts), usable_cores(), THREADS)) as threads:
-            hashes = list(threads.map(_hash, parts))
+        from concurrent.futures import ThreadPoolExecutor  # small files, and one core, do not need it
+
+        with ThreadPoolExecutor(max_workers=workers) as threads:
+            hashes = list(threads.map(hash_at, begins))
     return _hash(b"".join(hashes)).hex()
 
 
 def _hash(content: bytes | memoryview) -> bytes:
     """Return the hash of a part."""
     return hashlib.blake2b(content, digest_size=32).digest()
+
+
+def _hash_part(path: Path, begin: int) -> bytes:
+    """Return the hash of the part of a file that begins at a place."""
+    digest, block, left = hashlib.blake2b(digest_size=32), memoryview(bytearray(BLOCK)), PART
+    with path.open("rb", buffering=0) as file:
+        file.seek(begin)
+        while left and (count := file.readinto(block[: min(BLOCK, left)])):
+            digest.update(block[:count])
+            left -= count
+    return digest.digest()
 
 
 def _digest(sums: Sums) -> str:

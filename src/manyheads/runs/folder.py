@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
-from manyheads.bounded.files import MOST_SETTINGS, read_bytes
+from manyheads.bounded.files import MOST_RECORDS, MOST_SETTINGS, read_bytes
 from manyheads.bounded.json_text import parse_settings
 from manyheads.config.messages import explain
 from manyheads.config.model_config import ConfigBase
@@ -206,8 +206,8 @@ class RunFolder:
         Runs of version 0.1.0 have none. It can be made from the corpus at any time.
         """
         try:
-            return Cut.model_validate_json(self.held_out_file.read_bytes())
-        except (OSError, ValidationError):
+            return Cut.model_validate_json(read_bytes(self.held_out_file, most=MOST_RECORDS))
+        except (OSError, ValidationError, ManyheadsError):
             return None
 
     @property
@@ -225,7 +225,7 @@ class RunFolder:
         if not self.inputs_file.exists():
             return None
         try:
-            return Inputs.model_validate_json(self.inputs_file.read_bytes())
+            return Inputs.model_validate_json(read_bytes(self.inputs_file, most=MOST_RECORDS))
         except (OSError, ValidationError):
             raise ManyheadsError("the record of what this run reads is damaged.", where=str(self.inputs_file)) from None
 
@@ -262,9 +262,8 @@ class RunFolder:
 
         A run of version 0.1.0 has no record of it, so recipe.yaml is taken at its word.
         """
-        if not self.recipe_file.exists():
-            return None
-        return load_recipe(self.begun_file if self.begun_file.exists() else self.recipe_file)
+        file = next((one for one in (self.begun_file, self.recipe_file) if one.exists()), None)
+        return None if file is None else load_recipe(file)
 
     def _check_place(self) -> None:
         """Refuse to begin in the place of something else."""
@@ -273,6 +272,9 @@ class RunFolder:
                 "this is a file, not a folder.", where=str(self.path), cure="Choose another with --out."
             )
         if self.recipe_file.exists() or not self.path.exists():
+            return
+        if self.begun_file.exists():  # which is written after the recipe
+            warnings.warn(f"{self.recipe_file} is missing; it is written again.", Notice, stacklevel=4)
             return
         # A run that was killed while it wrote its recipe has a draft of that and nothing else.
         if set(self.path.iterdir()) - set(leftovers(self.path, _WRITTEN)):

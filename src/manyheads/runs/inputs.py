@@ -13,6 +13,7 @@ from typing import NamedTuple
 from pydantic import BaseModel, ConfigDict
 
 from manyheads.config.corpora import CorpusSettings
+from manyheads.data.formats.memories import are_memories, memory_files
 from manyheads.data.text.files import resolve, text_files
 from manyheads.data.text.fingerprints import Fingerprints
 from manyheads.errors import ManyheadsError
@@ -22,12 +23,21 @@ SHOWN = 5  # files that a sentence names
 
 
 class Input(NamedTuple):
-    """A file that a run reads: what for, how the recipe names it, and where it is. Only texts have lines."""
+    """A file that a run reads: what for, how the recipe names it, and where it is. Only texts have lines.
+
+    `below` is the path from the folder that the recipe names, where files of one name may be in several folders of it.
+    """
 
     role: str
     given: str
     path: Path
     is_text: bool = True
+    below: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The name that distinguishes the file from others at the same place of the recipe."""
+        return self.below or self.path.name
 
 
 class InputRecord(BaseModel):
@@ -79,8 +89,11 @@ class Inputs(BaseModel):
 
 def corpus_inputs(settings: CorpusSettings, role: str) -> Iterator[Input]:
     """Yield the files of a corpus; a generated one has none."""
-    for given in (settings.source, settings.target, settings.pairs):
-        yield from text_inputs(given, role)
+    if settings.pairs is not None and are_memories(settings.pairs, settings.format):
+        yield from memory_inputs(settings.pairs, role)
+    else:
+        for given in (settings.source, settings.target, settings.pairs):
+            yield from text_inputs(given, role)
     yield from text_inputs(settings.lexicon, "lexicon")
 
 
@@ -89,6 +102,14 @@ def text_inputs(given: str | None, role: str) -> Iterator[Input]:
     if given is not None:
         for path in text_files(given, role=role):
             yield Input(role, given, path)
+
+
+def memory_inputs(given: str, role: str) -> Iterator[Input]:
+    """Yield the memory at a path of a recipe, or those in the folder there and its folders."""
+    place = resolve(given)
+    for path in memory_files(given):
+        below = str(path.relative_to(place)) if path != place else None
+        yield Input(role, given, path, is_text=False, below=below)
 
 
 def binary_input(given: str, role: str) -> Input:
@@ -136,7 +157,7 @@ def changed_error(different: Sequence[str]) -> ManyheadsError:
 
 def _record(one: Input, fingerprints: Fingerprints, known: dict[tuple[str, str, str], InputRecord]) -> InputRecord:
     """Return a file as it is now."""
-    before = known.get((one.role, one.given, one.path.name))
+    before = known.get((one.role, one.given, one.name))
     if one.is_text and before is None:
         fingerprints.count(one.path)  # first, since this reads the whole file and hashes it on the way
     sha256 = fingerprints.checksum(one.path)
@@ -145,7 +166,7 @@ def _record(one: Input, fingerprints: Fingerprints, known: dict[tuple[str, str, 
     return InputRecord(
         role=one.role,
         given=one.given,
-        name=one.path.name,
+        name=one.name,
         bytes=one.path.stat().st_size,
         lines=lines,
         sha256=sha256,

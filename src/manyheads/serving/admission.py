@@ -39,10 +39,11 @@ class Admission:
         self.active = 0  # requests that have a slot
 
     @asynccontextmanager
-    async def admitted(self, request: Request) -> AsyncIterator[Fields]:
-        """Admit a request for the length of the block, and return its fields."""
+    async def admitted(self, request: Request, *, with_file: bool = False) -> AsyncIterator[Fields]:
+        """Admit a request for the length of the block, and return its fields; one `with_file` may be longer."""
+        limit = self._options.body_limit + (self._options.file_limit if with_file else 0)
         try:
-            fields = await read_fields(request, limit=self._options.body_limit, arrivals=self.bodies)
+            fields = await read_fields(request, limit=limit, arrivals=self.bodies, with_file=with_file)
             given = given_key(request, fields)
         except ApiError:
             self._count(request)

@@ -13,8 +13,10 @@ from starlette.exceptions import HTTPException
 
 from manyheads import __version__
 from manyheads.errors import ManyheadsError
+from manyheads.extras import MissingPackageError
 from manyheads.serving.api_errors import ApiError, ClientDisconnectedError
 from manyheads.serving.directions import Directions
+from manyheads.serving.file_routes import file_routes
 from manyheads.serving.head import HeadAsGet
 from manyheads.serving.hosts import AllowedHosts, HostCheck
 from manyheads.serving.inspection_routes import inspection_routes
@@ -36,7 +38,12 @@ def create_app(directions: Directions, options: ServerOptions) -> FastAPI:
         await service.close()
 
     app = FastAPI(title="Manyheads", version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan)
-    for router in (translation_routes(service), inspection_routes(service), page_routes(service)):
+    for router in (
+        translation_routes(service),
+        file_routes(service),
+        inspection_routes(service),
+        page_routes(service),
+    ):
         app.include_router(router)
     mount_files(app)
     _add_error_handlers(app)
@@ -65,8 +72,8 @@ def _add_error_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(ManyheadsError)
     async def wrong_input(request: Request, error: ManyheadsError) -> Response:
-        """Return 400 for a request that the model cannot process."""
-        return _error(400, str(error))
+        """Return 400 for a request that the model cannot process, and 501 for one that needs an extra."""
+        return _error(501 if isinstance(error, MissingPackageError) else 400, str(error))
 
     @app.exception_handler(RequestValidationError)
     async def wrong_parameter(request: Request, error: RequestValidationError) -> Response:

@@ -1,9 +1,10 @@
 """Translates sentences of several clients together in batches.
 
 A sentence waits a few milliseconds for others to fill its batch; while the model is busy, further sentences queue up.
-Each model has one thread, so it never computes two batches at once. A long text is queued one batch at a time, so that
-sentences of other clients are translated in between. A batch that is being computed cannot be stopped, so its tokens
-are limited too: a client that has disconnected keeps the model from others only for the length of one batch.
+An engine with several workers computes two batches at once, so that no worker waits while another finishes its part of
+a batch, or while results are delivered. A long text is queued one batch at a time, so that sentences of other clients
+are translated in between. A batch that is being computed cannot be stopped, so its tokens are limited too: a client
+that has disconnected keeps the model from others only for the length of one batch.
 """
 
 from __future__ import annotations
@@ -14,11 +15,23 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from manyheads.decoding.translator import Translation
 from manyheads.serving.api_errors import overloaded, too_large
 
-TranslateBatch = Callable[[list[str], int], list[Translation]]
+MOST_AT_ONCE = 2  # batches: one is computed while the other is finished, delivered or prepared
+
+
+class Sentence(NamedTuple):
+    """A sentence, its language and the one to translate it into; None where the run has only one."""
+
+    text: str
+    source: str | None = None
+    to: str | None = None
+
+
+TranslateBatch = Callable[[list[Sentence], int], list[Translation]]
 """Called with the sentences of a batch and the number of candidates for each."""
 
 
@@ -26,7 +39,7 @@ TranslateBatch = Callable[[list[str], int], list[Translation]]
 class QueuedSentence:
     """A sentence in the queue, and the future of its translation."""
 
-    sentence: str
+    sentence: Sentence
     tokens: int
     candidates: int
     result: asyncio.Future[Translation]
@@ -45,11 +58,13 @@ class Batcher:
         queue_limit: int,
         batch_tokens: int | None = None,
         count_tokens: Callable[[str], int] = len,
-        observe: Callable[[int, float], None] = lambda sentences, seconds: None,
+        at_once: Callable[[], int] = lambda: 1,
+        observe: Callable[[Sequence[Sentence], float], None] = lambda sentences, seconds: None,
     ) -> None:
         """A batch has at most `batch_size` sentences and `batch_tokens` tokens, or one sentence.
 
-        `observe` is called after each batch with its number of sentences and its time in seconds.
+        `at_once` returns how many batches may be computed at the same time; `observe` is called after each batch with
+        its sentences and its time in seconds.
         """
         self._translate_batch = translate_batch
         self._batch_size = batch_size
@@ -57,12 +72,14 @@ class Batcher:
         self._queue_limit = queue_limit
         self._batch_tokens = batch_tokens
         self._count_tokens = count_tokens
+        self._at_once = at_once
         self._observe = observe
         self._queue: deque[QueuedSentence] = deque()
         self._not_queued = 0  # sentences of long texts that are accepted, but not in the queue yet
         self._wake = asyncio.Event()
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="translating")
+        self._threads = ThreadPoolExecutor(MOST_AT_ONCE, thread_name_prefix="translating")
         self._task: asyncio.Task[None] | None = None
+        self._computing: set[asyncio.Task[None]] = set()
         self._closing = False
         self._seconds_per_sentence = 0.01  # a moving average
 
@@ -71,7 +88,7 @@ class Batcher:
         """The number of waiting sentences."""
         return len(self._queue) + self._not_queued
 
-    async def translate(self, sentences: Sequence[str], *, candidates: int = 1) -> list[Translation]:
+    async def translate(self, sentences: Sequence[Sentence], *, candidates: int = 1) -> list[Translation]:
         """Return the translations of sentences in order; raise an error if too many sentences are waiting."""
         self._check_capacity(len(sentences))
         not_queued = len(sentences)
@@ -87,12 +104,12 @@ class Batcher:
             self._not_queued -= not_queued
             self._wake.set()
 
-    def _portions(self, sentences: Sequence[str]) -> Iterator[list[tuple[str, int]]]:
+    def _portions(self, sentences: Sequence[Sentence]) -> Iterator[list[tuple[Sentence, int]]]:
         """Yield sentences with their numbers of tokens, as many as fit into one batch at a time."""
-        portion: list[tuple[str, int]] = []
+        portion: list[tuple[Sentence, int]] = []
         tokens = 0
         for sentence in sentences:
-            count = self._count_tokens(sentence)
+            count = self._count_tokens(sentence.text)
             if portion and not self._fits(len(portion), tokens + count):
                 yield portion
                 portion, tokens = [], 0
@@ -105,10 +122,10 @@ class Batcher:
         """Return whether one more sentence fits beside this number of sentences, with which it has `tokens` tokens."""
         return sentences < self._batch_size and (self._batch_tokens is None or tokens <= self._batch_tokens)
 
-    async def _queue_and_wait(self, sentences: Sequence[tuple[str, int]], candidates: int) -> list[Translation]:
+    async def _queue_and_wait(self, sentences: Sequence[tuple[Sentence, int]], candidates: int) -> list[Translation]:
         """Queue sentences that fit into one batch, and return their translations."""
         loop = asyncio.get_running_loop()
-        queued = [QueuedSentence(text, tokens, candidates, loop.create_future()) for text, tokens in sentences]
+        queued = [QueuedSentence(one, tokens, candidates, loop.create_future()) for one, tokens in sentences]
         self._queue.extend(queued)
         self._wake.set()
         if self._task is None or self._task.done():
@@ -131,22 +148,32 @@ class Batcher:
         self._wake.set()
         if self._task is not None:
             await self._task
-        self._thread.shutdown()
+        self._threads.shutdown()
 
     async def _run(self) -> None:
-        """Translate batches until the batcher is closed and the queue is empty."""
-        loop = asyncio.get_running_loop()
-        while not self._closing or self.length:
-            if not self._queue:
+        """Translate batches until the batcher is closed, the queue is empty and every batch is delivered."""
+        while not self._closing or self.length or self._computing:
+            if not self._queue or len(self._computing) >= self._at_once():
                 self._wake.clear()
                 await self._wake.wait()
                 continue
             await self._wait_for_batch()
             if batch := self._next_batch():
-                began = time.monotonic()
-                results = await loop.run_in_executor(self._thread, self._results, batch)
-                self._deliver(batch, results)
-                self._record_time(len(batch), time.monotonic() - began)
+                computing = asyncio.create_task(self._compute(batch))
+                self._computing.add(computing)
+                computing.add_done_callback(self._finish)
+
+    async def _compute(self, batch: list[QueuedSentence]) -> None:
+        """Translate a batch in a thread, and deliver its results."""
+        began = time.monotonic()
+        results = await asyncio.get_running_loop().run_in_executor(self._threads, self._results, batch)
+        self._deliver(batch, results)
+        self._record_time([item.sentence for item in batch], time.monotonic() - began)
+
+    def _finish(self, computing: asyncio.Task[None]) -> None:
+        """Make room for the next batch."""
+        self._computing.discard(computing)
+        self._wake.set()
 
     async def _wait_for_batch(self) -> None:
         """Wait until the batch is full, or its oldest sentence has waited long enough."""
@@ -203,7 +230,8 @@ class Batcher:
             else:
                 item.result.set_result(result)
 
-    def _record_time(self, sentences: int, seconds: float) -> None:
+    def _record_time(self, sentences: Sequence[Sentence], seconds: float) -> None:
         """Update the average time per sentence, and report the batch."""
-        self._seconds_per_sentence = 0.8 * self._seconds_per_sentence + 0.2 * seconds / sentences
+        each = seconds / len(sentences) / self._at_once()
+        self._seconds_per_sentence = 0.8 * self._seconds_per_sentence + 0.2 * each
         self._observe(sentences, seconds)

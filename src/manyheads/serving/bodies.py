@@ -15,7 +15,7 @@ from pydantic_core import from_json
 
 from manyheads.serving.api_errors import ApiError, ClientDisconnectedError, missing_field, wrong_type
 from manyheads.serving.arrivals import Arrivals
-from manyheads.serving.forms import MULTIPART, URL_ENCODED, form_fields
+from manyheads.serving.forms import MULTIPART, URL_ENCODED, UploadedFile, form_fields, form_with_file
 
 NAMES = frozenset(  # of the fields of all endpoints
     ("q", "source", "target", "format", "alternatives", "api_key", "sentence", "kind", "layer", "beam", "candidates")
@@ -30,6 +30,7 @@ class Fields:
 
     values: Mapping[str, Any]
     is_form: bool
+    file: UploadedFile | None = None
 
     def text(self, name: str) -> str:
         """Return a required text."""
@@ -78,18 +79,18 @@ class Fields:
         return text.replace("\r\n", "\n").replace("\r", "\n") if self.is_form else text
 
 
-async def read_fields(request: Request, *, limit: int, arrivals: Arrivals) -> Fields:
-    """Read the body of a request and return its fields."""
+async def read_fields(request: Request, *, limit: int, arrivals: Arrivals, with_file: bool = False) -> Fields:
+    """Read the body of a request and return its fields; one `with_file` is a form and may have a file."""
     try:
         async with arrivals.limited():
             body = await _read_body(request, limit)
     except TimeoutError:
         raise ApiError(408, "Invalid request: the body did not arrive in time") from None
     content_type, query = request.headers.get("content-type", ""), dict(request.query_params)
-    return await asyncio.to_thread(_parse, content_type, query, body)
+    return await asyncio.to_thread(_parse, content_type, query, body, with_file)
 
 
-def _parse(content_type: str, query: dict[str, str], body: bytes) -> Fields:
+def _parse(content_type: str, query: dict[str, str], body: bytes, with_file: bool) -> Fields:
     """Return the fields of a body; a form may also have fields in the query string.
 
     Fields of other names are dropped, so that they take no memory while the request waits.
@@ -97,10 +98,16 @@ def _parse(content_type: str, query: dict[str, str], body: bytes) -> Fields:
     kind = content_type.split(";")[0].strip().lower()
     if kind == "application/json" or kind.endswith("+json"):
         return Fields(_known(_json_fields(body)), is_form=False)
-    form = _known(query | (form_fields(content_type, body) if kind in (URL_ENCODED, MULTIPART) else {}))
+    fields, file = query, None
+    if with_file and kind == MULTIPART:
+        in_body, file = form_with_file(content_type, body)
+        fields |= in_body
+    elif kind in (URL_ENCODED, MULTIPART):
+        fields |= form_fields(content_type, body)
+    form = _known(fields)
     for text in form.values():
         _check_unicode(text)
-    return Fields(form, is_form=True)
+    return Fields(form, is_form=True, file=file)
 
 
 async def _read_body(request: Request, limit: int) -> bytes:

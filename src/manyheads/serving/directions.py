@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from manyheads.config.tasks.translation import TranslationConfig, TranslationRecipe
+from manyheads.decoding.text.languages import PIVOT
 from manyheads.decoding.text.splitting import reads_prose
 from manyheads.errors import ManyheadsError
 from manyheads.runs.folder import RunFolder
 from manyheads.serving.api_errors import ApiError
+from manyheads.serving.language_names import language_name
 
 _CODE = r"[a-z]{2,8}(?:-[A-Z][A-Za-z]*)*"  # en, zh-Hans, pt-BR
 _NAMED = re.compile(rf"({_CODE})-({_CODE})=(.+)")
@@ -68,6 +70,26 @@ class Direction:
         return [cls(settings.source_language, settings.target_language, run.path, reads_prose=prose)]
 
 
+@dataclass(frozen=True)
+class Route:
+    """The way from a language into another: a direction, or one into English and one from there."""
+
+    legs: tuple[Direction, ...]
+
+    def __str__(self) -> str:
+        return "-".join([leg.source for leg in self.legs] + [self.last.target])
+
+    @property
+    def last(self) -> Direction:
+        """The direction that writes the translation."""
+        return self.legs[-1]
+
+    @property
+    def pivot(self) -> str | None:
+        """The language in between."""
+        return self.last.source if len(self.legs) > 1 else None
+
+
 class Directions:
     """All directions of a server, at most one run for each."""
 
@@ -102,38 +124,69 @@ class Directions:
         """The target languages."""
         return sorted({target for _, target in self._by_pair})
 
-    def sources_of(self, target: str) -> list[str]:
-        """Return the source languages of a target."""
+    def direct_sources_of(self, target: str) -> list[str]:
+        """Return the languages that a direction translates into a target."""
         return [source for source, into in self._by_pair if into == target]
+
+    def sources_of(self, target: str) -> list[str]:
+        """Return the source languages of a target, also those by way of English."""
+        return [source for source in self.sources if self._legs(source, target)]
+
+    def targets_of(self, source: str) -> list[str]:
+        """Return the target languages of a source, also those by way of English."""
+        return [target for target in self.targets if self._legs(source, target)]
+
+    def _legs(self, source: str, target: str) -> tuple[Direction, ...]:
+        """Return the directions from one language into another, without any if there is no way."""
+        if direct := self._by_pair.get((source, target)):
+            return (direct,)
+        into, out_of = self._by_pair.get((source, PIVOT)), self._by_pair.get((PIVOT, target))
+        return (into, out_of) if into and out_of and source != target else ()
 
     @property
     def default_pair(self) -> tuple[str, str]:
         """The languages that the web page starts with; the target is the one with the most sources."""
-        target = max((target for _, target in self._by_pair), key=lambda code: len(self.sources_of(code)))
-        return self.sources_of(target)[0], target
+        target = max((target for _, target in self._by_pair), key=lambda code: len(self.direct_sources_of(code)))
+        return self.direct_sources_of(target)[0], target
 
     def unsupported_error(self, source: str, target: str) -> ApiError:
         """Return the error for a text in a language that is not translated into this target."""
         into = f"{language_name(target)} ({target})"
-        pairs = ", ".join(f"{code} → {target}" for code in self.sources_of(target))
         return ApiError(
             400,
             f"The text seems to be {language_name(source)} ({source}), which this server does not translate into "
-            f"{into}; served into {into}: {pairs}",
+            f"{into}; {self._served_into(target)}",
         )
 
+    def _served_into(self, target: str) -> str:
+        """Return the pairs that are served into a target."""
+        pairs = ", ".join(f"{code} → {target}" for code in self.sources_of(target))
+        return f"served into {language_name(target)} ({target}): {pairs or 'none'}"
+
     def find(self, source: str, target: str) -> Direction:
-        """Return a direction; raise an error for languages that are not served, or not as this pair."""
-        for code in (source, target):
-            if code not in self.codes:
-                raise ApiError(400, f"{code} is not supported")
-        if (source, target) not in self._by_pair:
+        """Return a direction; raise an error for languages that are not served, or not directly as this pair."""
+        route = self.route(source, target)
+        if route.pivot is not None:
             raise ApiError(
                 400,
                 f"{language_name(target)} ({target}) is not available as a target language from "
-                f"{language_name(source)} ({source})",
+                f"{language_name(source)} ({source}) directly, which this needs, but by way of "
+                f"{language_name(route.pivot)} ({route.pivot})",
             )
-        return self._by_pair[source, target]
+        return route.last
+
+    def route(self, source: str, target: str) -> Route:
+        """Return the way from a language into another; raise an error for languages without one."""
+        for code in (source, target):
+            if code not in self.codes:
+                raise ApiError(400, f"{code} is not supported")
+        if legs := self._legs(source, target):
+            return Route(legs)
+        raise ApiError(
+            400,
+            f"{language_name(target)} ({target}) is not available as a target language from "
+            f"{language_name(source)} ({source}); {self._served_into(target)}",
+        )
 
     def languages(self) -> list[dict[str, Any]]:
         """Return the languages in the format of LibreTranslate."""
@@ -141,17 +194,7 @@ class Directions:
             {
                 "code": code,
                 "name": language_name(code),
-                "targets": sorted(target for source, target in self._by_pair if source == code),
+                "targets": self.targets_of(code),
             }
             for code in self.codes
         ]
-
-
-def language_name(code: str) -> str:
-    """Return the English name of a language, or its code if it has no name."""
-    from babel import Locale, UnknownLocaleError
-
-    try:
-        return Locale.parse(code, sep="-").get_display_name("en") or code
-    except (UnknownLocaleError, ValueError):
-        return str(Locale("en").languages.get(code, code))

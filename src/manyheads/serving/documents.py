@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from manyheads.decoding.text.sentences import SplitText
+from manyheads.documents.split_text import SplitText
 
 
 class Document(Protocol):

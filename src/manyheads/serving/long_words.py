@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from manyheads.decoding.text.sentences import Span, SplitText, stripped
+from manyheads.decoding.text.sentences import stripped
+from manyheads.documents.split_text import Span, SplitText
 
 _WITHOUT_SPACES = (
     "\u0e00-\u0fff"  # Thai, Lao, Tibetan

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
@@ -25,20 +27,23 @@ class ServerMetrics:
         self.batches = Histogram(
             "manyheads_batch_sentences",
             "Sentences in a batch.",
-            ["direction"],
+            ["directions"],
             buckets=_SENTENCES,
             registry=self.registry,
         )
         self.busy = Counter(
-            "manyheads_engine_seconds", "Time the model was computing.", ["direction"], registry=self.registry
+            "manyheads_engine_seconds", "Time of all batches together.", ["directions"], registry=self.registry
         )
-        self.waiting = Gauge("manyheads_waiting_sentences", "Sentences waiting.", ["direction"], registry=self.registry)
+        self.waiting = Gauge(
+            "manyheads_waiting_sentences", "Sentences waiting.", ["directions"], registry=self.registry
+        )
 
-    def record_batch(self, direction: str, sentences: int, seconds: float) -> None:
-        """Count a batch, its sentences and its time."""
-        self.batches.labels(direction).observe(sentences)
-        self.sentences.labels(direction).inc(sentences)
-        self.busy.labels(direction).inc(seconds)
+    def record_batch(self, directions: str, sentences: Mapping[str, int], seconds: float) -> None:
+        """Count a batch of a model, which has these directions; its sentences by direction; and its time."""
+        self.batches.labels(directions).observe(sum(sentences.values()))
+        self.busy.labels(directions).inc(seconds)
+        for direction, count in sentences.items():
+            self.sentences.labels(direction).inc(count)
 
     def exposition(self) -> bytes:
         """Return all metrics in the text format of Prometheus."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from manyheads.documents.formats import format_names
 from manyheads.serving.directions import Directions
 from manyheads.serving.options import ServerOptions
 
@@ -47,12 +48,21 @@ TRANSLATION = record(
         "translatedText": one_or_many({"type": "string"}),
         "detectedLanguage": one_or_many(DETECTION),
         "likelyLanguages": {"type": "array"},
+        "pivotLanguage": one_or_many(record({"language": {"type": "string"}})),
         "alternatives": {"type": "array"},
         "score": one_or_many({"type": "number"}),
         "alternativeScores": {"type": "array"},
         "notes": {"type": "array"},
     },
     required=("translatedText",),
+)
+TRANSLATED_FILE = record(
+    {
+        "translatedFileUrl": text("Where the translated file can be fetched."),
+        "detectedLanguage": DETECTION,
+        "pivotLanguage": record({"language": {"type": "string"}}),
+    },
+    required=("translatedFileUrl",),
 )
 SETTINGS = record(
     {
@@ -75,6 +85,7 @@ _REASONS = {
     413: "The body is too long.",
     415: "The form is not in UTF-8.",
     429: "Too many requests in a minute.",
+    501: "This needs a package that the server's installation does not have.",
     503: "Too busy, or no answer in time.",
 }
 
@@ -95,16 +106,25 @@ def responses(schema: Schema | None, *, kind: str = "application/json", errors: 
     }
 
 
+DOWNLOAD: dict[int | str, Schema] = {
+    200: {"description": "The file.", "content": {"application/octet-stream": {"schema": {"type": "string"}}}},
+    404: {"description": "There is no such file.", "content": {"application/json": {"schema": ERROR}}},
+}
+
+
 def body(properties: dict[str, Schema], required: tuple[str, ...], *, form: dict[str, Schema] | None = None) -> Schema:
-    """Return the schema of a request body as JSON or as a form; `form` has the properties that differ in a form."""
-    kinds = {"application/json": record(properties, required=required)}
-    kinds |= dict.fromkeys(FORM_KINDS, record(properties | (form or {}), required=required))
+    """Return the schema of a request body as JSON or as a form; `form` has the properties that differ in a form.
+
+    In JSON, an API key that is not needed may also be null, as some clients send it.
+    """
+    kinds = {"application/json": record(properties | {"api_key": _key(type=["string", "null"])}, required=required)}
+    kinds |= dict.fromkeys(FORM_KINDS, record(properties | {"api_key": _key()} | (form or {}), required=required))
     return {"requestBody": {"required": True, "content": {kind: {"schema": schema} for kind, schema in kinds.items()}}}
 
 
-def _key() -> Schema:
+def _key(**more: object) -> Schema:
     """Return the schema of the API key."""
-    return text("API key, if the server requires one.")
+    return text("API key, if the server requires one.") | more
 
 
 def translate_body(directions: Directions, options: ServerOptions) -> Schema:
@@ -117,15 +137,27 @@ def translate_body(directions: Directions, options: ServerOptions) -> Schema:
         "target": text("Target language.", enum=directions.targets),
         "format": text("`text`, or `html` to keep markup.", enum=["text", "html"], default="text"),
         "alternatives": number("Alternatives to return.", minimum=0, maximum=options.alternatives_limit, default=0),
-        "api_key": _key(),
     }
     return body(properties, ("q", "source", "target"), form={"q": single})
+
+
+def file_body(directions: Directions) -> Schema:
+    """Return the schema of the body of /translate_file."""
+    properties = {
+        "file": text("File to translate.", format="binary"),
+        "source": text("Source language, or `auto`.", enum=["auto", *directions.sources]),
+        "target": text("Target language.", enum=directions.targets),
+        "format": text(f"Its format, if its name does not tell: {', '.join(format_names())}."),
+        "api_key": _key(),
+    }
+    schema = record(properties, required=("file", "source", "target"))
+    return {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": schema}}}}
 
 
 def detect_body(options: ServerOptions) -> Schema:
     """Return the schema of the body of /detect."""
     properties = {"q": text("Text whose language to detect.", minLength=1, maxLength=options.char_limit)}
-    return body({**properties, "api_key": _key()}, ("q",))
+    return body(properties, ("q",))
 
 
 def inspect_body(directions: Directions, options: ServerOptions, **more: Schema) -> Schema:
@@ -135,6 +167,5 @@ def inspect_body(directions: Directions, options: ServerOptions, **more: Schema)
         "source": text("Source language.", enum=directions.sources),
         "target": text("Target language.", enum=directions.targets),
         **more,
-        "api_key": _key(),
     }
     return body(properties, ("q", "source", "target"))

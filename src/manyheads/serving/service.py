@@ -9,14 +9,20 @@ from typing import Any
 
 from manyheads.data.text.detection import Detection, Detector, likely_languages
 from manyheads.decoding.translator import Translation, combined
+from manyheads.documents.formats import endings
 from manyheads.serving.admission import Admission
 from manyheads.serving.api_errors import ApiError
-from manyheads.serving.directions import Direction, Directions, language_name
+from manyheads.serving.directions import Direction, Directions, Route
 from manyheads.serving.documents import Document, PlainText, Text
+from manyheads.serving.finished_files import FinishedFiles
+from manyheads.serving.language_names import language_name
 from manyheads.serving.markup import Markup
 from manyheads.serving.metrics import ServerMetrics
 from manyheads.serving.options import ServerOptions
-from manyheads.serving.worker import RunModel, Worker
+from manyheads.serving.run_model import RunModel
+from manyheads.serving.worker import Worker
+
+FILES_AT_ONCE = 4  # files that are translated: what is read from one takes many times its memory
 
 
 @dataclass(frozen=True)
@@ -44,10 +50,13 @@ class Service:
         self.metrics = ServerMetrics()
         self.detector = Detector(directions.codes)
         self.admission = Admission(options, self.metrics)
-        models = {run: RunModel(run, options) for run in {direction.run for direction in directions}}
-        self._workers = {
-            direction: Worker(direction, models[direction.run], options, self.metrics) for direction in directions
+        self.finished_files = FinishedFiles(options.file_seconds)
+        self.file_places = asyncio.Semaphore(FILES_AT_ONCE)
+        runs = {direction.run for direction in directions}
+        self._models = {
+            run: RunModel([one for one in directions if one.run == run], options, self.metrics) for run in runs
         }
+        self._workers = {direction: Worker(direction, self._models[direction.run], options) for direction in directions}
 
     def worker(self, direction: Direction) -> Worker:
         """Return the worker of a direction."""
@@ -55,7 +64,7 @@ class Service:
 
     async def close(self) -> None:
         """Finish pending work."""
-        await asyncio.gather(*(worker.close() for worker in self._workers.values()))
+        await asyncio.gather(*(model.close() for model in self._models.values()))
 
     async def parse(self, texts: Sequence[str], form: str) -> list[Text]:
         """Parse texts of a format; HTML in a thread, since some of it takes long."""
@@ -69,35 +78,52 @@ class Service:
         """Return all served languages, the most probable language of a text first."""
         return await asyncio.to_thread(self.detector.detect, text)
 
-    async def choose_direction(self, source: str, target: str, sample: str) -> tuple[Direction, DetectedSource | None]:
-        """Return the direction for a source and a target; if the source is `auto`, detect it from a sample.
+    async def choose_route(self, source: str, target: str, sample: str) -> tuple[Route, DetectedSource | None]:
+        """Return the way from a source into a target; if the source is `auto`, detect it from a sample.
 
-        If the detection is not certain, the most probable language is used that is translated into the target.
+        If the detection is not certain, the most probable language is used that is translated into the target, directly
+        if there is one.
         """
         if source != "auto":
-            return self.directions.find(source, target), None
+            return self.directions.route(source, target), None
         sources = self.directions.sources_of(target)
         if not sources:
             raise ApiError(400, f"{target} is not supported")
         likely = likely_languages(await self.detect(sample))
         # A text may be in a language that the detector does not support; a text without letters, in any language.
         undetectable = [Detection(code, 0.0) for code in sources if not likely or not self.detector.supports(code)]
-        chosen = next((one for one in [*likely, *undetectable] if one.language in sources), None)
+        chosen = next(
+            (
+                one
+                for codes in (self.directions.direct_sources_of(target), sources)
+                for one in [*likely, *undetectable]
+                if one.language in codes
+            ),
+            None,
+        )
         if chosen is None:
             raise self.directions.unsupported_error(likely[0].language, target)
-        return self.directions.find(chosen.language, target), DetectedSource(chosen, likely)
+        return self.directions.route(chosen.language, target), DetectedSource(chosen, likely)
 
     async def translate(
-        self, direction: Direction, documents: Sequence[Document], *, alternatives: int
+        self, route: Route, documents: Sequence[Document], *, alternatives: int
     ) -> list[list[TextTranslation]]:
         """Return the distinct translations of each text, best first."""
-        most, target = alternatives + 1, direction.target
+        most, target = alternatives + 1, route.last.target
         sentences = [sentence for document in documents for sentence in document.sentences]
-        translations = iter(await self.worker(direction).translate(sentences, candidates=most))
+        translations = iter(await self.translate_sentences(route, sentences, candidates=most))
         return [
             _text_translations(document, [next(translations) for _ in document.sentences], most, target)
             for document in documents
         ]
+
+    async def translate_sentences(
+        self, route: Route, sentences: Sequence[str], *, candidates: int = 1
+    ) -> list[Translation]:
+        """Return the translations of sentences, each by way of another language if there is no direct way."""
+        for leg in route.legs[:-1]:
+            sentences = [one.text for one in await self.worker(leg).translate(sentences)]
+        return await self.worker(route.last).translate(sentences, candidates=candidates)
 
     def frontend_settings(self) -> dict[str, Any]:
         """Return the settings for a web page, in the format of LibreTranslate."""
@@ -107,7 +133,7 @@ class Service:
             "alternativesLimit": self.options.alternatives_limit,  # not in LibreTranslate
             "apiKeys": keys,
             "charLimit": self.options.char_limit,
-            "filesTranslation": False,
+            "filesTranslation": self.options.file_limit > 0,
             "frontendTimeout": 500,
             "keyRequired": keys,
             "language": {
@@ -115,7 +141,7 @@ class Service:
                 "target": {"code": target, "name": language_name(target)},
             },
             "suggestions": False,
-            "supportedFilesFormat": [],
+            "supportedFilesFormat": endings() if self.options.file_limit else [],
         }
 
 

@@ -63,14 +63,17 @@ async def _translate(service: Service, fields: Fields, log_fields: dict[str, Any
     texts = q if isinstance(q, list) else [q]
     characters = sum(map(len, texts))
     parsed = await service.parse(texts, fields.optional_text("format", "text"))
-    direction, detected = await service.choose_direction(source, target, "\n".join(text.plain for text in parsed))
-    documents = await service.worker(direction).split(parsed)
-    log_fields |= {"direction": str(direction), "characters": characters, "texts": len(texts)}
+    route, detected = await service.choose_route(source, target, "\n".join(text.plain for text in parsed))
+    first = service.worker(route.legs[0])
+    documents = await first.split(parsed)
+    log_fields |= {"direction": str(route), "characters": characters, "texts": len(texts)}
     log_fields["sentences"] = sum(len(document.sentences) for document in documents)
-    service.metrics.characters.labels(str(direction)).inc(characters)
-    translations = await service.translate(direction, documents, alternatives=alternatives)
-    notes = [service.worker(direction).long_words.notes(document.sentences) for document in documents]
+    service.metrics.characters.labels(str(route)).inc(characters)
+    translations = await service.translate(route, documents, alternatives=alternatives)
+    notes = [first.long_words.notes(document.sentences) for document in documents]
     response = _response(translations, detected, notes, alternatives=alternatives > 0)
+    if route.pivot is not None:  # not in LibreTranslate: the language in between
+        response["pivotLanguage"] = [{"language": route.pivot}] * len(texts)
     if service.options.log_texts:
         log_fields |= {"q": q, "translatedText": response["translatedText"]}
     return response if isinstance(q, list) else {name: values[0] for name, values in response.items()}

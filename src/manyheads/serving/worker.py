@@ -1,32 +1,21 @@
-"""The translation and inspection of one direction.
-
-The translator has a batcher, and both the translator and the inspector are loaded on first use. Directions of the same
-run share them.
-"""
+"""The translation and inspection of one direction, by a model that several directions may share."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from manyheads.decoding.text.sentences import SplitText
 from manyheads.decoding.text.splitting import split_to_fit
-from manyheads.decoding.translator import Candidate, Translation, Translator
-from manyheads.errors import ManyheadsError
-from manyheads.serving.api_errors import overloaded
-from manyheads.serving.batcher import Batcher
+from manyheads.decoding.translator import Candidate, Translation
+from manyheads.documents.split_text import SplitText
+from manyheads.serving.batcher import Sentence
 from manyheads.serving.directions import Direction
 from manyheads.serving.documents import Document, PlainText, Text
-from manyheads.serving.logs import log_event
 from manyheads.serving.long_words import LongWords
-from manyheads.serving.metrics import ServerMetrics
 from manyheads.serving.options import ServerOptions
+from manyheads.serving.run_model import RunModel
 
 if TYPE_CHECKING:
     from manyheads.inspection.inspector import Inspector
@@ -37,60 +26,15 @@ CACHED_TRANSLATIONS = 64  # of sentences that were inspected
 INSPECTION_SLOTS = 16  # inspection requests that may wait for one model; each occupies the whole model for a while
 
 
-class RunModel:
-    """A run's translator and inspector, and the thread of its inspector."""
-
-    def __init__(self, run: Path, options: ServerOptions) -> None:
-        engine_options = {"engine": options.engine, "device": options.device, "precision": options.precision}
-        self.translator = Lazy(lambda: Translator(run, **engine_options), run)
-        self.inspector = Lazy(lambda: _load_inspector(run, options.device), run)
-        self.inspection_thread = ThreadPoolExecutor(1, thread_name_prefix="inspecting")
-        self.lock = threading.Lock()  # held for each batch, so that directions of the same run take turns
-        self._inspections = 0
-
-    @contextmanager
-    def inspection_slot(self) -> Iterator[None]:
-        """Occupy one of the inspection slots for the length of the block."""
-        if self._inspections >= INSPECTION_SLOTS:
-            raise overloaded("too many requests to look inside are waiting")
-        self._inspections += 1
-        try:
-            yield
-        finally:
-            self._inspections -= 1
-
-
-def _load_inspector(run: Path, device: str) -> Inspector:
-    """Load the inspector of a run."""
-    from manyheads.inspection.inspector import Inspector
-
-    return Inspector(run, device=device)
-
-
 class Worker:
     """Translates and inspects texts of one direction."""
 
-    def __init__(self, direction: Direction, model: RunModel, options: ServerOptions, metrics: ServerMetrics) -> None:
+    def __init__(self, direction: Direction, model: RunModel, options: ServerOptions) -> None:
         self.direction = direction
         self.model = model
         self._options = options
-        self._batcher = Batcher(
-            self._translate_batch,
-            batch_size=options.batch_sentences,
-            wait_seconds=options.batch_milliseconds / 1000,
-            queue_limit=options.queue_limit,
-            batch_tokens=options.batch_tokens,
-            count_tokens=lambda sentence: len(model.translator.value.tokenizers.source.encode(sentence)),
-            observe=partial(metrics.record_batch, str(direction)),
-        )
         self.long_words = LongWords(options.word_limit if direction.reads_prose else 0)
         self._cached_tokens: dict[tuple[str, int], list[int]] = {}
-        metrics.waiting.labels(str(direction)).set_function(lambda: self.waiting)
-
-    @property
-    def waiting(self) -> int:
-        """The number of sentences that wait for the model."""
-        return self._batcher.length
 
     async def sentences(self, text: str) -> list[str]:
         """Return the sentences of a text that the model translates."""
@@ -100,6 +44,11 @@ class Worker:
 
     async def split(self, texts: Sequence[Text]) -> list[Document]:
         """Split texts into sentences and long words, in a thread, since long texts take a while."""
+        split = await self.splitting()
+        return await asyncio.to_thread(lambda: [text.split(split) for text in texts])
+
+    async def splitting(self) -> Callable[[str], SplitText]:
+        """Return the function that splits a text into sentences and long words."""
         translator = await self.model.translator.load()
         longest, characters = translator.options.split_above, self._options.sentence_limit
 
@@ -110,19 +59,14 @@ class Worker:
                 return parts
             return parts.split_further(lambda sentence: split_to_fit(sentence, lambda part: len(part) <= characters))
 
-        def split_text(text: str) -> SplitText:
-            """Split one text."""
-            return self.long_words.split(text, split_prose)
-
-        return await asyncio.to_thread(lambda: [text.split(split_text) for text in texts])
+        return lambda text: self.long_words.split(text, split_prose)
 
     async def translate(self, sentences: Sequence[str], *, candidates: int = 1) -> list[Translation]:
         """Translate sentences, in batches with those of other requests; long words are their own translation."""
         is_kept = [self.long_words.is_one(sentence) for sentence in sentences]
-        asked = [sentence for sentence, kept in zip(sentences, is_kept, strict=True) if not kept]
-        if asked:
-            await self.model.translator.load()
-        translated = iter(await self._batcher.translate(asked, candidates=candidates) if asked else ())
+        source, to = (self.direction.source if self.direction.to else None), self.direction.to
+        asked = [Sentence(one, source, to) for one, kept in zip(sentences, is_kept, strict=True) if not kept]
+        translated = iter(await self.model.translate(asked, candidates=candidates))
         return [
             Translation(sentence, [Candidate(sentence, 0.0, 0.0, [])]) if kept else next(translated)
             for sentence, kept in zip(sentences, is_kept, strict=True)
@@ -171,51 +115,3 @@ class Worker:
                 await done  # raises the error of the producer, if there was one
             finally:
                 stop.set()
-
-    async def close(self) -> None:
-        """Finish pending work."""
-        await self._batcher.close()
-        await asyncio.to_thread(self.model.inspection_thread.shutdown)
-
-    def _translate_batch(self, sentences: list[str], candidates: int) -> list[Translation]:
-        """Translate a batch (in the batcher's thread)."""
-        translator = self.model.translator.value
-        with self.model.lock:
-            return translator.translations(
-                sentences,
-                to=self.direction.to,
-                source=self.direction.source if self.direction.to else None,
-                n_best=candidates,
-                beam=self.beam_width(candidates),
-                batch_sentences=self._options.batch_sentences,
-                split_above=0,  # the texts are split already
-            )
-
-
-class Lazy(Generic[Loaded]):
-    """An object that is loaded on first use, once, in a thread."""
-
-    def __init__(self, load: Callable[[], Loaded], run: Path) -> None:
-        self._load = load
-        self._run = run
-        self._lock = asyncio.Lock()
-        self._value: Loaded | None = None
-
-    @property
-    def value(self) -> Loaded:
-        """The object, which must be loaded already."""
-        assert self._value is not None
-        return self._value
-
-    async def load(self) -> Loaded:
-        """Return the object, and load it the first time; a failure is an error of the server, not of the request."""
-        if self._value is None:
-            async with self._lock:
-                if self._value is None:
-                    try:
-                        self._value = await asyncio.to_thread(self._load)
-                    except ManyheadsError as error:
-                        log_event("a run cannot be loaded", run=str(self._run), error=str(error))
-                        raise overloaded("the model for this direction cannot be loaded", retry_after=60) from None
-                    log_event("loaded", run=str(self._run), what=type(self._value).__name__)
-        return self.value

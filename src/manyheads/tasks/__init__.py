@@ -5,11 +5,15 @@
 | `interface` | what a task offers: `Task`, `Objective`, `Validator` |
 | `translation` | one sequence into another |
 | `language_model` | a text continued |
+| `lane_memory` | what a language model remembers of the text that it learns from |
+| `measuring_text` | how well a language model predicts a text |
 | `scoring` | the scores of translations |
 | `reading` | what the tasks of models that read have in common |
 | `masked_words` | hidden words, predicted from both sides |
 | `classification` | the label of a text |
 | `question_answering` | where an answer is in its context |
+| `memory_questions` | questions about facts that a memory holds |
+| `teacher_forcing` | the loss of all target tokens at once |
 | `loss` | label-smoothed cross-entropy that never holds all logits at once |
 | `r_drop` | the loss of two passes under different dropout |
 | `starting` | weights to start from |
@@ -23,6 +27,7 @@ from manyheads.config.recipe import RecipeBase
 from manyheads.config.tasks.classification import ClassificationRecipe
 from manyheads.config.tasks.language_model import LanguageModelRecipe
 from manyheads.config.tasks.masked_words import MaskedWordsRecipe
+from manyheads.config.tasks.memory_questions import MemoryQuestionsRecipe
 from manyheads.config.tasks.question_answering import QuestionAnsweringRecipe
 from manyheads.config.tasks.translation import TranslationRecipe
 
@@ -53,4 +58,8 @@ def task_for(recipe: RecipeBase) -> type[Task[Any, Any]]:
             from manyheads.tasks.question_answering import QuestionAnsweringTask
 
             return QuestionAnsweringTask
+        case MemoryQuestionsRecipe():
+            from manyheads.tasks.memory_questions import MemoryQuestionsTask
+
+            return MemoryQuestionsTask
     raise AssertionError(f"no task is known for {recipe.task}")

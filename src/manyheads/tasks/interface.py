@@ -155,11 +155,12 @@ class TestData:
     columns: Mapping[str, Any] = field(default_factory=dict)  # where each side is in a file of pairs
     task: str | None = None
     count: int = 1000
+    options: Mapping[str, Any] = field(default_factory=dict)  # of the generated task, instead of the run's
 
     @property
     def has_sides(self) -> bool:
         """Whether something is given that only pairs of a source and a target have."""
-        return any(one is not None for one in (self.source, self.target)) or bool(self.columns)
+        return any(one is not None for one in (self.source, self.target)) or bool(self.columns or self.options)
 
 
 @dataclass(frozen=True)
@@ -172,6 +173,8 @@ class EvaluationOptions:
     search: Mapping[str, Any] = field(default_factory=dict)  # what `Translator.translate` takes
     computing: Mapping[str, str] = field(default_factory=dict)  # engine and precision
     device: str = "auto"
+    stride: int | None = None  # of the pieces in which a language model reads a text
+    memory: int | None = None  # positions that one with a memory remembers, instead of those of training
 
     def refuse_search(self, run: RunFolder, data: TestData) -> None:
         """Raise an error if something is given that only a search for outputs has."""
@@ -222,9 +225,10 @@ class Task(ABC, Generic[RecipeT, BatchT]):
 
     name: ClassVar[str]
 
-    recipe: RecipeT
-    run: RunFolder
     config: ConfigBase
+
+    def __init__(self, recipe: RecipeT, run: RunFolder) -> None:
+        self.recipe, self.run = recipe, run
 
     @classmethod
     @abstractmethod

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -14,17 +13,19 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from manyheads.config.model_config import ConfigBase
-from manyheads.config.tasks.language_model import LanguageModelConfig, LanguageModelRecipe
+from manyheads.config.models.base import ModelSettings
+from manyheads.config.models.remembering import RememberingSettings
+from manyheads.config.tasks.language_model import LanguageModelConfig, LanguageModelRecipe, TextTokenizerKind
 from manyheads.data.batches.streams import StreamBatch, StreamBatches
 from manyheads.data.batches.text_store import open_text, text_lines
 from manyheads.data.text.files import text_files
 from manyheads.data.text.fingerprints import Fingerprints
-from manyheads.data.tokens.running_text import train_text_tokenizer
+from manyheads.data.tokens.running_text import BYTES_VOCABULARY, train_text_tokenizer
 from manyheads.data.tokens.tokenizers import DEFAULT_VOCABULARY, TRAINING_PAIRS, Tokenizer, Tokenizers
 from manyheads.errors import ManyheadsError
-from manyheads.metrics.scores import Score, perplexity
+from manyheads.metrics.scores import perplexity
 from manyheads.models.build import build_model
-from manyheads.models.interface import LanguageModel
+from manyheads.models.interface import LanguageModel, Memory, RememberingLanguageModel
 from manyheads.runs.folder import RunFolder
 from manyheads.runs.inputs import Input, run_inputs, text_inputs
 from manyheads.runs.loading import choose_device, fill_model, load_model
@@ -41,33 +42,48 @@ from manyheads.tasks.interface import (
     TestData,
     Validation,
 )
+from manyheads.tasks.lane_memory import LaneMemory
 from manyheads.tasks.loss import fused_loss
+from manyheads.tasks.measuring_text import (
+    TextSizes,
+    choose_memory,
+    choose_stride,
+    text_loss,
+    text_scores,
+    word_perplexity,
+)
 
-ALPHABET = 128  # characters assumed where the text decides
-ROWS = 32  # read at once when a text is measured
+ASSUMED: dict[TextTokenizerKind, int] = {"characters": 128, "words": 30_000}  # pieces, where the text decides
 PROMPT, CONTINUATION = 16, 64  # tokens of a sample
 
 
 class TextTensors(NamedTuple):
-    """A batch on its device: tokens and those that follow them, [B, T] each."""
+    """A batch on its device: tokens and those that follow them, [B, T] each, the lanes [B], and whether these begin."""
 
     inputs: Tensor
     targets: Tensor
+    lanes: tuple[int, ...] = ()
+    begins: bool = True
 
 
 class LanguageModelObjective(Objective[StreamBatch]):
-    """Predict every token from those before it."""
+    """Predict every token from those before it.
+
+    A model that remembers is given, while training, what it remembers of the lanes that the batch continues.
+    """
 
     model: LanguageModel[Any]
 
-    def __init__(self, model: LanguageModel[Any], *, smoothing: float) -> None:
+    def __init__(self, model: LanguageModel[Any], *, smoothing: float, lanes: int = 0) -> None:
         super().__init__()
         self.model = model
         self.smoothing = smoothing
+        self.memory = LaneMemory(lanes)
 
     def move(self, batch: StreamBatch, device: torch.device) -> TextTensors:
         """Copy a batch of arrays to a device."""
-        return TextTensors(torch.from_numpy(batch.inputs).to(device), torch.from_numpy(batch.targets).to(device))
+        inputs, targets = (torch.from_numpy(ids).to(device) for ids in (batch.inputs, batch.targets))
+        return TextTensors(inputs, targets, tuple(batch.lanes.tolist()), batch.begins)
 
     def count(self, batch: StreamBatch) -> int:
         """Return the number of tokens."""
@@ -75,16 +91,34 @@ class LanguageModelObjective(Objective[StreamBatch]):
 
     def forward(self, batch: TextTensors) -> tuple[Tensor, int]:
         """Return the summed loss over all tokens, and their number; it is smoothed while training alone."""
-        hidden, penalty = self.hidden(batch.inputs)
+        before = None if batch.begins else self.memory.of(batch.lanes)
+        hidden, penalty, after = self.hidden(batch.inputs, before)
+        if self.training and after is not None:
+            self.memory.keep(batch.lanes, after)
         smoothing = self.smoothing if self.training else 0.0
         vectors, bias = self.model.output_vectors, self.model.output_bias
         loss = fused_loss(hidden, vectors, bias, batch.targets.flatten(), smoothing=smoothing)
         return loss if penalty is None else loss + penalty.sum(), batch.targets.numel()
 
-    def hidden(self, inputs: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Return the hidden states [B·T, D] of all positions, and their penalties [B, T] where there are any."""
-        decoded = self.model.decode(inputs)
-        return decoded.hidden.flatten(0, 1), decoded.penalty
+    def hidden(self, inputs: Tensor, before: Memory | None) -> tuple[Tensor, Tensor | None, Memory | None]:
+        """Return the hidden states [B·T, D] of all positions, their penalties [B, T], and what is remembered of them.
+
+        The last two are None where a model has none.
+        """
+        after = None
+        if isinstance(self.model, RememberingLanguageModel):
+            decoded, after = self.model.decode_piece(inputs, before)
+        else:
+            decoded = self.model.decode(inputs)
+        return decoded.hidden.flatten(0, 1), decoded.penalty, after
+
+    def carried(self) -> dict[str, Tensor]:
+        """Return what the model remembers of every lane, [L, …] each."""
+        return self.memory.of_all()
+
+    def restore(self, carried: Mapping[str, Tensor]) -> None:
+        """Set what the model remembers of every lane."""
+        self.memory.restore(carried)
 
     def multiplications(self, batch: StreamBatch) -> int:
         """Return those of the layers and of the output layer."""
@@ -108,9 +142,6 @@ class LanguageModelTask(Task[LanguageModelRecipe, StreamBatch]):
     valid: NDArray[np.uint32]
     batches: StreamBatches
 
-    def __init__(self, recipe: LanguageModelRecipe, run: RunFolder) -> None:
-        self.recipe, self.run = recipe, run
-
     @classmethod
     def prepare(cls, recipe: LanguageModelRecipe, run: RunFolder, machine: Machine, tell: Tell) -> Self:
         """Train the tokenizer and tokenise the text, or find what was made before."""
@@ -131,6 +162,9 @@ class LanguageModelTask(Task[LanguageModelRecipe, StreamBatch]):
             seed=recipe.seed,
             per_update=training.accumulate * machine.processes,
         )
+        _check_memory(recipe.model, lane=task.batches.pieces * length)
+        if len(files) > 1:
+            tell(f"{len(files)} files are read as one text, so a piece may hold the end of one and begin the next.")
         tell(f"{len(task.train):,} training tokens, {len(task.valid):,} for validation, {len(task.tokenizer)} pieces.")
         task.finish_start(machine, fingerprints)
         return task
@@ -153,8 +187,9 @@ class LanguageModelTask(Task[LanguageModelRecipe, StreamBatch]):
     def plan(cls, recipe: LanguageModelRecipe, config: ConfigBase | None = None) -> Plan[StreamBatch]:
         """Return what training would compute."""
         settings = recipe.tokenizer
-        by_text = settings.kind == "characters" and settings.vocabulary is None
-        pieces = settings.vocabulary or (ALPHABET if by_text else DEFAULT_VOCABULARY)
+        by_text = settings.kind in ASSUMED and settings.vocabulary is None
+        always = BYTES_VOCABULARY if settings.kind == "bytes" else DEFAULT_VOCABULARY
+        pieces = settings.vocabulary or ASSUMED.get(settings.kind, always)
         planned = config or LanguageModelConfig(model=recipe.model, vocabulary=pieces)
         model = build_model(planned, device="meta")
         assert isinstance(model, LanguageModel)
@@ -165,18 +200,19 @@ class LanguageModelTask(Task[LanguageModelRecipe, StreamBatch]):
 
     @classmethod
     def measure(cls, run: RunFolder, data: TestData, options: EvaluationOptions) -> Measurement:
-        """Return perplexity and bits per byte of a text, or of the text that the run held out."""
+        """Return perplexities and bits per byte of a text, or of the text that the run held out."""
         file = data.source or data.pairs
         options.refuse_search(run, TestData(task=data.task))
         recipe = run.recipe_for(LanguageModelRecipe)
         tokenizer = run.tokenizers().source
         ids = _parts(recipe, tokenizer)[1] if file is None else open_text(text_files(file, role="text"), tokenizer)
         model: LanguageModel[Any] = load_model(LanguageModel, run, device=choose_device(options.device))
-        objective = LanguageModelObjective(model, smoothing=0.0).eval()
-        # Every token but the first ones has at least half of the context that training had.
-        nats = text_loss(objective, ids, length=recipe.data.length, stride=max(1, recipe.data.length // 2))
-        scores = text_scores(nats, ids, tokenizer)
-        return Measurement([], list(scores.values()), len(ids), perplexity(scores["loss"].value))
+        choose_memory(model, options.memory, tokens=len(ids))
+        stride = choose_stride(model, options.stride, length=recipe.data.length)
+        nats, sizes = text_loss(model, ids, length=recipe.data.length, stride=stride), TextSizes.of(ids, tokenizer)
+        scores = text_scores(nats, sizes)
+        every = [*scores.values(), word_perplexity(nats, sizes)]
+        return Measurement([], every, len(ids), perplexity(scores["loss"].value))
 
     def first_batch(self, step: int, seen: int) -> int:
         """Return the first batch of an update: each one reads all lanes, however many batches it has."""
@@ -189,7 +225,8 @@ class LanguageModelTask(Task[LanguageModelRecipe, StreamBatch]):
     def objective(self, model: nn.Module) -> LanguageModelObjective:
         """Return what is learned from a batch."""
         assert isinstance(model, LanguageModel)
-        return LanguageModelObjective(model, smoothing=self.recipe.training.label_smoothing)
+        lanes = self.batches.lanes
+        return LanguageModelObjective(model, smoothing=self.recipe.training.label_smoothing, lanes=lanes)
 
     def validator(self, model: nn.Module) -> TextValidator:
         """Return what measures a model on the validation text."""
@@ -223,15 +260,15 @@ class TextValidator:
         objective: LanguageModelObjective,
     ) -> None:
         self._recipe, self._ids, self._tokenizer, self._objective = recipe, ids, tokenizer, objective
+        self._sizes = TextSizes.of(ids, tokenizer)
 
     def run(self) -> Validation:
         """Validate the model with its present weights."""
         length = self._recipe.data.length
         self._objective.eval()
         try:
-            scores = text_scores(
-                text_loss(self._objective, self._ids, length=length, stride=length), self._ids, self._tokenizer
-            )
+            nats = text_loss(self._objective.model, self._ids, length=length, stride=length)
+            scores = text_scores(nats, self._sizes)
             samples = [self._sample(number) for number in range(self._recipe.validation.samples)]
         finally:
             self._objective.train()
@@ -254,42 +291,14 @@ class TextValidator:
         return Sample(decode(piece[:PROMPT]), decode(written[PROMPT:]), decode(piece[PROMPT:]))
 
 
-@torch.inference_mode()
-def text_loss(objective: LanguageModelObjective, ids: NDArray[np.uint32], *, length: int, stride: int) -> float:
-    """Return the summed loss, in nats, of all tokens of a text but the first.
-
-    The model reads pieces of `length` tokens that begin every `stride` tokens. Of each piece, those tokens count that
-    the piece before did not have.
-    """
-    model = objective.model
-    device, vectors, bias = model.output_vectors.device, model.output_vectors, model.output_bias
-    total = 0.0
-    for (size, counted), alike in itertools.groupby(_pieces(len(ids) - 1, length, stride), lambda one: one[1:]):
-        begins = [begin for begin, *_ in alike]
-        for some in (begins[first : first + ROWS] for first in range(0, len(begins), ROWS)):
-            places = np.array(some)[:, None] + np.arange(size + 1)
-            text = torch.from_numpy(ids[places].astype(np.int64)).to(device)
-            hidden = model.decode(text[:, :-1]).hidden[:, -counted:].flatten(0, 1)
-            total += float(fused_loss(hidden, vectors, bias, text[:, -counted:].flatten(), smoothing=0.0))
-    return total
-
-
-def _pieces(tokens: int, length: int, stride: int) -> Iterator[tuple[int, int, int]]:
-    """Yield where each piece of a text begins, its length, and how many of its last tokens count."""
-    done = 0
-    for begin in range(0, tokens, stride):
-        end = min(begin + length, tokens)
-        if end > done:
-            yield begin, end - begin, end - done
-            done = end
-
-
-def text_scores(nats: float, ids: NDArray[np.uint32], tokenizer: Tokenizer) -> dict[str, Score]:
-    """Return the loss per token, in nats, and the bits per byte of a text whose summed loss is given."""
-    read = len(tokenizer.decode(ids[1:].tolist()).encode("utf-8"))
-    loss = Score("loss", nats / max(1, len(ids) - 1), higher_is_better=False)
-    bits = Score("bits_per_byte", nats / math.log(2.0) / max(1, read), higher_is_better=False)
-    return {"loss": loss, "bits_per_byte": bits}
+def _check_memory(model: ModelSettings, *, lane: int) -> None:
+    """Raise an error if a model would remember more than the text of a lane, in tokens."""
+    if isinstance(model, RememberingSettings) and model.reach > lane:
+        raise ManyheadsError(
+            f"a memory of {model.reach:,} positions is longer than the text of a lane, which has {lane:,} tokens.",
+            where="model.memory",
+            cure="Lower it, or training.batch_tokens, or read more text.",
+        )
 
 
 def _tokenizer(

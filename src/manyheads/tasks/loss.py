@@ -6,7 +6,8 @@ The target distribution over K classes puts 1−ε on the true class and ε/(K�
 
 and its gradient with respect to the logits z is p − q. The logits of a batch, tokens × vocabulary, are by far the
 largest array of training. Here they exist a few hundred tokens at a time: each chunk's loss and gradients are computed
-at once and the chunk is thrown away.
+at once and the chunk is thrown away. Inside a chunk, the gradient overwrites the logits a few rows at a time, which
+stay in the processor's cache meanwhile; products of whole chunks are faster than products of a few rows.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from torch import Tensor
 Criterion = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 """From logits and targets to the summed loss and its gradient with respect to the logits."""
 
-CHUNK_ELEMENTS = 1 << 21  # logits at a time: 8 MB in float32, which stays near the processor's caches
-FEWEST_ROWS = 256  # at a time, however many classes: each chunk adds to the gradient of every class's vector
+CHUNK_BYTES = 1 << 23  # of logits at a time: two million in float32
+FEWEST_BYTES = 1 << 10  # of a class's logits at a time, 256 rows in float32: each chunk adds to all vectors' gradients
+TILE_ELEMENTS = 1 << 18  # logits whose gradient is computed at a time: 1 MB in float32, which stays in the cache
 
 
 def smoothed_loss(logits: Tensor, targets: Tensor, *, smoothing: float) -> Tensor:
@@ -72,14 +74,19 @@ class _ChunkedLoss(torch.autograd.Function):
         gradients = _Gradients(hidden, vectors, bias, inputs, weights) if wanted else None
         total = vectors.new_zeros(())
         copies = math.prod(hidden.shape[1:-1])
-        rows = max(FEWEST_ROWS // copies, CHUNK_ELEMENTS // (len(vectors) * copies), 1)
+        logit_bytes = copies * inputs.element_size()  # of a row and a class
+        rows = max(FEWEST_BYTES // logit_bytes, CHUNK_BYTES // (len(vectors) * logit_bytes), 1)
         for begin in range(0, len(hidden), rows):
             part = slice(begin, begin + rows)
-            logits = F.linear(inputs[part], weights, offset).to(vectors.dtype)
-            loss, slope = criterion(logits, targets[part])
-            total += loss
+            logits = F.linear(inputs[part], weights, offset)
+            few = max(TILE_ELEMENTS // (len(vectors) * copies), 1)
+            for tile, classes in zip(torch.split(logits, few), torch.split(targets[part], few), strict=True):
+                loss, slope = criterion(tile.to(vectors.dtype), classes)
+                total += loss
+                if gradients is not None:
+                    tile.copy_(slope)
             if gradients is not None:
-                gradients.add(part, slope)
+                gradients.add(part, logits)
         if gradients is not None:
             context.save_for_backward(*gradients.tensors())
         return total
@@ -145,16 +152,15 @@ class _Gradients:
         self.bias = None if bias is None else torch.zeros_like(bias)
 
     def add(self, part: slice, slope: Tensor) -> None:
-        """Take the gradient of a chunk's logits [n, …, V] into account."""
+        """Take the gradient of a chunk's logits [n, …, V] into account, in the type of the factors."""
         slope = slope.flatten(0, -2)
         if self.bias is not None:
-            self.bias.add_(slope.sum(dim=0))
+            self.bias.add_(slope.sum(dim=0, dtype=self.bias.dtype))
         hidden, inputs = self.hidden[part].flatten(0, -2), self._inputs[part].flatten(0, -2)
-        if slope.dtype == inputs.dtype == hidden.dtype:
+        if slope.dtype == hidden.dtype == self.vectors.dtype:
             torch.mm(slope, self._weights, out=hidden)
             torch.addmm(self.vectors, slope.t(), inputs, out=self.vectors)
         else:
-            slope = slope.to(inputs.dtype)
             hidden.copy_(slope @ self._weights)
             self.vectors.add_(slope.t() @ inputs)
 

@@ -103,9 +103,6 @@ class ReadingTask(Task[R, ExampleBatch]):
     valid_rows: LabelledRows
     valid_batches: ExampleBatches
 
-    def __init__(self, recipe: R, run: RunFolder) -> None:
-        self.recipe, self.run = recipe, run
-
     @classmethod
     def prepare(cls, recipe: R, run: RunFolder, machine: Machine, tell: Tell) -> Self:
         """Read the examples and make the tokenizer, or find the one that was made before."""

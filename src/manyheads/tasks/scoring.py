@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from manyheads.config.tasks.translation import TranslationRecipe
+from manyheads.config.values import OVERLAP_METRICS
 from manyheads.data.text.records import Pair
 from manyheads.decoding.translator import Translator
 from manyheads.metrics.scores import (
@@ -29,7 +30,7 @@ class Scoring:
         own = settings.metric if settings.metric != "loss" else "bleu"
         self.metrics = check_metrics(options.metrics) or [own, *companion_metrics(own)]
         self.pairs = pairs
-        answers = with_references(pairs, grouped=not {"bleu", "chrf"} & set(self.metrics))
+        answers = with_references(pairs, grouped=not set(OVERLAP_METRICS) & set(self.metrics))
         self.sources = [text for text, _ in answers]
         self.answers = [right for _, right in answers]
         lowercase = settings.lowercase if options.lowercase is None else options.lowercase

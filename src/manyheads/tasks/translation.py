@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from manyheads.config.corpora import CorpusSettings, TokenizerKind
 from manyheads.config.messages import build
 from manyheads.config.model_config import ConfigBase
 from manyheads.config.tasks.translation import TranslationConfig, TranslationRecipe
-from manyheads.config.values import Metric
+from manyheads.config.values import OVERLAP_METRICS, Metric
 from manyheads.data.batches.mixture import Mixture
 from manyheads.data.batches.pairs import PairBatch, PairBatches
 from manyheads.data.batches.stages import stage_batches
-from manyheads.data.batches.store import Store, open_store
+from manyheads.data.batches.store import Store, open_store, require_possible_targets
 from manyheads.data.formats.detection import with_format
 from manyheads.data.text.corpora import Corpus, Weighted, open_corpus, together
 from manyheads.data.text.fingerprints import Fingerprints
@@ -36,17 +36,18 @@ from manyheads.data.tokens.tokenizers import (
 from manyheads.decoding.engines.torch import TorchEngine
 from manyheads.decoding.options import TranslationOptions
 from manyheads.decoding.translator import Translator
+from manyheads.errors import ManyheadsError
+from manyheads.memory import return_freed_memory
 from manyheads.metrics.scores import OverlapOptions, Score, companion_metrics, measure, with_references
 from manyheads.metrics.segmentation import bleu_tokenizer, target_language
 from manyheads.models.build import build_model
-from manyheads.models.interface import AnySequenceToSequence, SequenceToSequence, Tokens
+from manyheads.models.interface import SequenceToSequence, Tokens
 from manyheads.runs.folder import RunFolder
 from manyheads.runs.inputs import Input, binary_input, corpus_inputs, run_inputs
 from manyheads.tasks.interface import (
     EvaluationOptions,
     Machine,
     Measurement,
-    Objective,
     Outputs,
     Plan,
     Task,
@@ -54,101 +55,12 @@ from manyheads.tasks.interface import (
     TestData,
     Validation,
 )
-from manyheads.tasks.loss import fused_loss
-from manyheads.tasks.r_drop import r_drop_loss
 from manyheads.tasks.scoring import Scoring
 from manyheads.tasks.starting import start_from, start_from_vectors
+from manyheads.tasks.teacher_forcing import PairTensors, TranslationObjective
 
 ALPHABET = 64  # pieces assumed where the text decides: letters of most scripts, phonemes of most languages, specials
 PLANNED_LENGTH = 32  # tokens on either side of the sentences that costs are counted for
-
-
-class PairTensors(NamedTuple):
-    """A batch on its device: source and target ids, padded on the right, and how many of each row are real."""
-
-    source: Tokens
-    target_in: Tensor
-    target_out: Tensor
-    real: Tensor  # [N] where target_out, flattened, is not padding
-
-    @classmethod
-    def move(cls, batch: PairBatch, device: torch.device) -> Self:
-        """Copy a batch of arrays to a device."""
-        positions = torch.arange(batch.target_out.shape[1])
-        real = (positions < torch.from_numpy(batch.target_lengths)[:, None]).flatten().nonzero()[:, 0]
-        source = Tokens(_tensor(batch.source, device), _tensor(batch.source_lengths, device))
-        return cls(source, _tensor(batch.target_in, device), _tensor(batch.target_out, device), real.to(device))
-
-    def twice(self) -> Self:
-        """Return a batch with every row twice, the second time behind all others; `real` is as before."""
-        source = Tokens(self.source.ids.repeat(2, 1), self.source.lengths.repeat(2))
-        return self._replace(source=source, target_in=self.target_in.repeat(2, 1))
-
-
-def _tensor(array: object, device: torch.device) -> Tensor:
-    """Return an array as a tensor on a device."""
-    return torch.as_tensor(array).to(device, non_blocking=True)
-
-
-class TranslationObjective(Objective[PairBatch]):
-    """Teacher forcing: every target position at once predicts its token from the source and the true past.
-
-    With `r_drop` above 0 a batch is seen twice while training, and its loss is that of `tasks/r_drop.py`.
-    """
-
-    model: AnySequenceToSequence
-
-    def __init__(self, model: AnySequenceToSequence, *, smoothing: float, r_drop: float = 0.0) -> None:
-        super().__init__()
-        self.model = model
-        self.smoothing = smoothing
-        self.r_drop = r_drop
-
-    def move(self, batch: PairBatch, device: torch.device) -> PairTensors:
-        """Copy a batch of arrays to a device."""
-        return PairTensors.move(batch, device)
-
-    def count(self, batch: PairBatch) -> int:
-        """Return the number of target tokens, the end token included."""
-        return int(batch.target_lengths.sum())
-
-    def forward(self, batch: PairTensors) -> tuple[Tensor, int]:
-        """Return the summed smoothed loss over the real target tokens, and their number; padding carries none."""
-        targets = batch.target_out.flatten().index_select(0, batch.real)
-        loss = self._paired_loss(batch, targets) if self.training and self.r_drop else self._plain_loss(batch, targets)
-        return loss, len(targets)
-
-    def _plain_loss(self, batch: PairTensors, targets: Tensor) -> Tensor:
-        """Return the loss of seeing the batch once."""
-        states, penalty = self.hidden(batch)
-        hidden = states.index_select(0, batch.real)
-        vectors, bias = self.model.output_vectors, self.model.output_bias
-        loss = fused_loss(hidden, vectors, bias, targets, smoothing=self.smoothing)
-        return _with_penalty(loss, penalty, batch.real)
-
-    def _paired_loss(self, batch: PairTensors, targets: Tensor) -> Tensor:
-        """Return the loss of seeing the batch twice at once: each element has a dropout of its own, so each row has."""
-        states, penalty = self.hidden(batch.twice())
-        hidden = torch.stack([one.index_select(0, batch.real) for one in states.chunk(2)], dim=1)
-        vectors, bias = self.model.output_vectors, self.model.output_bias
-        loss = r_drop_loss(hidden, vectors, bias, targets, smoothing=self.smoothing, alpha=self.r_drop)
-        return _with_penalty(loss, penalty, batch.real, views=2)
-
-    def multiplications(self, batch: PairBatch) -> int:
-        """Return those of padded rectangles in the model, and of the real target tokens in the output layer."""
-        rows, source = batch.source.shape
-        stacks = self.model.multiplications(rows, source, batch.target_in.shape[1])
-        views = 2 if self.r_drop else 1
-        return views * (stacks + int(batch.target_lengths.sum()) * self.model.output_vectors.numel()) if stacks else 0
-
-    def compile_stacks(self) -> None:
-        """Compile encoder and decoder, for any shape; not the loss, whose chunks differ from batch to batch."""
-        self.hidden = torch.compile(self.hidden, dynamic=True)  # type: ignore[method-assign]
-
-    def hidden(self, batch: PairTensors) -> tuple[Tensor, Tensor | None]:
-        """Return the hidden states [B·T, D] and penalties [B·T] of every target position, padding included."""
-        decoded = self.model.decode(batch.target_in, self.model.encode(batch.source))
-        return decoded.hidden.flatten(0, 1), None if decoded.penalty is None else decoded.penalty.flatten()
 
 
 class TranslationValidator:
@@ -166,7 +78,7 @@ class TranslationValidator:
         self._batches = batches
         self._objective = objective
         self._translator = translator
-        answers = with_references(pairs, grouped=self._settings.metric not in ("bleu", "chrf", "loss"))
+        answers = with_references(pairs, grouped=self._settings.metric not in ("loss", *OVERLAP_METRICS))
         self._pairs = answers[: self._settings.sentences]
         tokenizer = bleu_tokenizer(
             self._settings.bleu_tokenizer,
@@ -211,21 +123,11 @@ class TranslationValidator:
         return measure(metric, outputs, [references for _, references in self._pairs], self._overlap_options)
 
 
-def _with_penalty(loss: Tensor, penalty: Tensor | None, real: Tensor, views: int = 1) -> Tensor:
-    """Return a summed loss with the penalties [views·B·T] of the real target positions [N], averaged over the views."""
-    if penalty is None:
-        return loss
-    return loss + sum(one.index_select(0, real).sum() for one in penalty.chunk(views)) / views
-
-
 class TranslationTask(Task[TranslationRecipe, PairBatch]):
     """A prepared run for translation."""
 
     name: ClassVar[str] = "translation"
     config: TranslationConfig
-
-    def __init__(self, recipe: TranslationRecipe, run: RunFolder) -> None:
-        self.recipe, self.run = recipe, run
 
     @classmethod
     def prepare(cls, recipe: TranslationRecipe, run: RunFolder, machine: Machine, tell: Tell) -> Self:
@@ -261,7 +163,11 @@ class TranslationTask(Task[TranslationRecipe, PairBatch]):
         ]
         self.store = Mixture(stores, [1.0] * len(stores))
         valid_store = open_store(corpora.valid, tokenizers, recipe.data, threads=threads)
+        require_possible_targets([*stores, valid_store], recipe.model.longest_target)
         _tell_tally(self.store, valid_store, tell)
+        for corpus, is_reversed in zip(corpora.train, recipe.data.are_reversed, strict=True):
+            for remark in () if is_reversed else corpus.remarks():
+                tell(remark)
         if corpora.held_out is not None and (remark := corpora.held_out.remark()):
             tell(f"{'Corpus 1: ' if len(corpora.train) > 1 else ''}{remark}")
         self.stages = stage_batches(recipe, stores, tokenizers, special)
@@ -393,6 +299,7 @@ def _tokenizers(recipe: TranslationRecipe, run: RunFolder, corpora: Sequence[Cor
     weights = [corpus.weight_in(0) for corpus in recipe.data.corpora]
     sample = Weighted(corpora, weights, most=TRAINING_PAIRS) if recipe.tokenizer.weighted else together(corpora)
     tokenizers = train_tokenizers(sample.pairs(), recipe.tokenizer, recipe.data.tags)
+    return_freed_memory()  # the trainer held a million pairs
     run.write_tokenizers(tokenizers)
     sizes = f"{len(tokenizers.source):,}"
     if not tokenizers.shared:
@@ -440,8 +347,10 @@ def _test_corpus(recipe: TranslationRecipe, data: TestData) -> CorpusSettings:
     trained_on = recipe.data.corpora[0]
     values: dict[str, Any] = {"source": data.source, "target": data.target, "pairs": data.pairs, **data.columns}
     if not any((data.source, data.target, data.pairs)) and (data.task or trained_on.task):
-        options = trained_on.options if data.task in (None, trained_on.task) else {}
+        options = {**(trained_on.options if data.task in (None, trained_on.task) else {}), **data.options}
         values |= {"task": data.task or trained_on.task, "count": data.count, "seed": 0, "options": options}
+    elif data.options:
+        raise ManyheadsError("options are for generated tasks, and this test data is in files.", where="the test data")
     return build(CorpusSettings, with_format(values), origin="the test data")
 
 

@@ -13,6 +13,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from manyheads.config.models.base import Distances
 from manyheads.config.reading import load_recipe
 from manyheads.config.recipe import RecipeBase
 from manyheads.runs.folder import RunFolder
@@ -32,6 +33,8 @@ class Description:
     target_vocabulary: int
     vocabulary_is_assumed: bool  # since the size of the vocabulary depends on the text
     is_chosen: bool = False
+    length: int = 0  # of the longest sequence, for which the distances are
+    distances: Distances | None = None
 
     def __str__(self) -> str:
         return "\n".join([self.name, *(f"  {label:<18}{value}" for label, value in self._rows())])
@@ -48,6 +51,9 @@ class Description:
             "source_vocabulary": self.source_vocabulary,
             "target_vocabulary": self.target_vocabulary,
             "vocabulary_is_assumed": self.vocabulary_is_assumed,
+            "length": self.length,
+            "sequential_operations": self.distances and self.distances.sequential,
+            "longest_path": self.distances and self.distances.path,
         }
 
     def _rows(self) -> Iterator[tuple[str, str]]:
@@ -58,12 +64,21 @@ class Description:
         yield "parameters", f"{costs.parameters:,}"
         yield "FLOPs per update", f"{costs.flops_per_update:.3g} for {costs.tokens_per_update:,} target tokens"
         yield "training FLOPs", f"{costs.training_flops:.3g} in {costs.steps:,} updates"
+        yield from self._distances()
         memory, activations = costs.memory_bytes / 2**30, costs.activation_bytes / 2**30
         yield "memory", f"{memory:.2f} GiB, of which activations {activations:.2f} GiB"
         peak = f"{costs.measured_peak / 1e9:,.0f} GFLOPS"
         yield "utilisation", f"{costs.assumed_utilisation:.0%} of peak assumed; the peak measured here is {peak}"
         for machine in costs.machines:
             yield "expected time", f"{_expected_time(3600 * machine.hours)} on {machine.name}"
+
+    def _distances(self) -> Iterator[tuple[str, str]]:
+        """Yield what is known of the distances between the ends of a sequence."""
+        if self.distances is None:
+            return
+        sequential, path = self.distances
+        yield "sequential", f"{sequential:,} operations one after another, for sequences of {self.length:,} tokens"
+        yield "longest path", "none: too few layers for this length" if path is None else f"{path:,} operations"
 
 
 def describe(recipe_or_run: RecipeBase | PathLike[str] | str, *, changes: Sequence[str] = ()) -> Description:
@@ -83,7 +98,17 @@ def describe(recipe_or_run: RecipeBase | PathLike[str] | str, *, changes: Sequen
         recipe, is_chosen, config = load_recipe(run.recipe_file, changes), False, run.config()
     plan = task_for(recipe).plan(recipe, config)
     source, target = plan.config.vocabulary_sizes
-    return Description(recipe.name, count_costs(recipe, plan), source, target, plan.assumed, is_chosen)
+    length = min(recipe.longest, plan.config.model.longest or recipe.longest)
+    return Description(
+        recipe.name,
+        count_costs(recipe, plan),
+        source,
+        target,
+        plan.assumed,
+        is_chosen,
+        length,
+        plan.config.model.distances(length),
+    )
 
 
 def _expected_time(seconds: float) -> str:

@@ -16,6 +16,7 @@ from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.data.cleaning.first_look import FirstLook
 from manyheads.data.formats.detection import with_format
 from manyheads.data.formats.languages import SideLanguages, find_languages, surely_languages
+from manyheads.data.formats.memories import are_memories
 from manyheads.data.text.files import read_lines
 from manyheads.errors import ManyheadsError
 from manyheads.runs.folder import RunFolder
@@ -54,13 +55,14 @@ class Files:
     Args:
         source: Source texts, one per line.
         target: Target texts, parallel to the source.
-        pairs: A TSV, CSV or JSONL file with both sides, in place of `source` and `target`.
+        pairs: A TSV, CSV or JSONL file with both sides, in place of `source` and `target`; or a translation memory
+            (TMX, XLIFF, PO), or a folder of these.
         columns: Where each side is in `pairs`.
         valid_source: Source texts for validation. By default, some pairs are held out of the data.
         valid_target: Target texts for validation.
         valid_pairs: A file of pairs for validation.
         start_from: A run, or the name of a model that comes with the package, whose weights to start from.
-        to: With `start_from`: the target language, for a model of several.
+        to: The target language, for a memory of several or, with `start_from`, a model of several.
         exportable: The format that the model can be exported to, `ctranslate2` or `huggingface` (Marian).
         reverse: Learn the other direction: what is given as the target is translated into what is given as the source.
         both: Learn both directions in one model.
@@ -141,20 +143,38 @@ class Files:
         if self.both and self.reverse:
             raise ManyheadsError("both directions include the reverse one: give one of the two.", where="both, reverse")
         if self.start_from is None:
-            if self.to is not None:
-                raise ManyheadsError("only a model to start from needs a language.", where="to", cure="Leave it out.")
+            if self.to is not None and not self._has_memories:
+                raise ManyheadsError(
+                    "only a memory or a model to start from needs a language.", where="to", cure="Leave it out."
+                )
         elif self.exportable is not None:
             raise ManyheadsError(
                 "a model that training starts from cannot get other parts.",
                 where="exportable",
                 cure="Leave it out; 'manyheads export' says what the model can be exported to.",
             )
-        elif self.both or self.source_language or self.target_language:
+        elif self.both or (not self._has_memories and (self.source_language or self.target_language)):
             raise ManyheadsError(
                 "a model to start from has its languages and directions already.",
                 where="both, source_language, target_language",
                 cure="Leave them out; --to names the target language.",
             )
+
+    @property
+    def _has_memories(self) -> bool:
+        """Whether what is learned from are translation memories."""
+        return self.pairs is not None and are_memories(str(self.pairs), self.columns.format or "auto")
+
+    def _sides_of_memories(self) -> dict[str, str]:
+        """Return the languages that are given, as the sides of memories."""
+        if self.reverse:
+            raise ManyheadsError("a memory has no direction to reverse: --to names the target.", where="reverse")
+        if self.to is not None and self.target_language not in (None, self.to):
+            raise ManyheadsError(
+                f"the target is '{self.to}' or '{self.target_language}'?", where="to, target_language", cure="Give one."
+            )
+        sides = {"source_column": self.source_language, "target_column": self.to or self.target_language}
+        return {name: code for name, code in sides.items() if code is not None}
 
     def _corpus(
         self, source: Path | str | None, target: Path | str | None, pairs: Path | str | None
@@ -163,6 +183,8 @@ class Files:
         if pairs is not None:
             if source is not None or target is not None:
                 raise ManyheadsError("give either a file of pairs, or one for each side.", where=str(pairs))
+            if are_memories(str(pairs), self.columns.format or "auto"):
+                return with_format({"pairs": str(pairs), **self._sides_of_memories(), **self.columns.given})
             columns = self.columns.reversed if self.reverse else self.columns.given
             return with_format({"pairs": str(pairs), **columns})
         if source is None or target is None:

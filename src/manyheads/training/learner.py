@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 
 import torch
 
-from manyheads.attention.mechanism import Mechanism
+from manyheads.attention.scheduled import Scheduled
 from manyheads.runs.loading import fill_model, model_arrays, whole, whole_arrays
 from manyheads.runs.weights import Arrays
 from manyheads.tasks.interface import Task
 from manyheads.training.machine.distributed import World
 from manyheads.training.machine.precision import choose_precision
+from manyheads.training.optimisation.gradient_noise import add_gradient_noise
 from manyheads.training.optimisation.moving_average import MovingAverage
 from manyheads.training.optimisation.optimiser import make_optimiser, optimiser_arrays, restore_optimiser
 from manyheads.training.optimisation.schedule import learning_rate
@@ -53,7 +54,7 @@ class Learner:
     def __init__(self, task: Task[Any, Any], model: torch.nn.Module, world: World) -> None:
         self.model, self.recipe, self.world = model, task.recipe, world
         self._width = task.config.model.width
-        self._mechanisms = [part for part in model.modules() if isinstance(part, Mechanism)]
+        self._scheduled = [part for part in model.modules() if isinstance(part, Scheduled)]
         settings = self.recipe.training
         self.precision = choose_precision(settings, world.device)
         self.precision.configure_torch()
@@ -72,8 +73,8 @@ class Learner:
         """Take update `step` (from 0) on this process's batches."""
         settings = self.recipe.training
         torch.manual_seed(step_seed(self.recipe.seed, step, self.world.rank))
-        for mechanism in self._mechanisms:
-            mechanism.at_step(step)
+        for part in self._scheduled:
+            part.at_step(step)
         count = int(self.world.total(sum(map(self.objective.count, batches))))
         losses = self._gradients(batches, count)
         total = self.world.total(float(torch.stack(losses).sum()))
@@ -82,6 +83,9 @@ class Learner:
         if not math.isfinite(norm) or not math.isfinite(total):
             wrong = next((i for i, loss in enumerate(losses) if not math.isfinite(float(loss))), 0)
             raise NotFiniteError(total / count, batches[wrong])
+        if settings.gradient_noise:
+            seed = step_seed(self.recipe.seed, step)  # of no process: all copies of the weights get the same noise
+            add_gradient_noise(self.model.parameters(), scale=settings.gradient_noise, seed=seed, step=step)
         rate = learning_rate(settings.schedule, step + 1, width=self._width, steps=settings.steps)
         for group in self.optimiser.param_groups:
             group["lr"] = rate

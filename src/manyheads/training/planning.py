@@ -70,7 +70,14 @@ def plan_run(task: Task[Any, Any], computer: Computer, *, fitting: Fitting | Non
     if fitting is not None:
         left = 60 * minutes - computer.elapsed
         task = task.with_recipe(fitting.model(task, left * UPDATES * pace.flops_per_second))
-        pace = measure_pace(task, threads=pace.threads, precision=pace.precision, seconds=probe, device=computer.device)
+        pace = measure_pace(
+            task,
+            threads=pace.threads,
+            precision=pace.precision,
+            products=pace.products,
+            seconds=probe,
+            device=computer.device,
+        )
     steps = max(FEWEST_STEPS, int((60 * minutes - computer.elapsed) * UPDATES / pace.seconds_per_update))
     recipe: RecipeBase = task.recipe
     if fitting is not None:
@@ -100,5 +107,5 @@ def longer(recipe: R, run: RunFolder, minutes: float) -> R:
 
 def _computing_at(pace: Pace, recipe: R) -> R:
     """Return a recipe with the threads and the precision of a pace."""
-    update = {"threads": pace.threads, "precision": pace.precision}
+    update = {"threads": pace.threads, "precision": pace.precision, "products": pace.products}
     return recipe.model_copy(update={"training": recipe.training.model_copy(update=update)})

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
@@ -26,7 +26,7 @@ from manyheads.runs.folder import RunFolder
 from manyheads.runs.loading import choose_device
 from manyheads.runs.repair import check_to_train
 from manyheads.tasks import task_for
-from manyheads.tasks.interface import Machine
+from manyheads.tasks.interface import Machine, Task
 from manyheads.training.defaults import same_files
 from manyheads.training.files import INSTEAD, Files, refuse_text
 from manyheads.training.fitting import ChosenFitting
@@ -76,36 +76,16 @@ def train(
     begin = time.perf_counter()
     chosen = _choose(recipe, files, out, changes)
     settings = _with_end(chosen, max_minutes, finish_in)
-    # oneDNN keeps a kernel with its memory for every shape it meets, by default 1,024 of them. Batches differ in shape,
-    # and training 12 million parameters in bfloat16 grew past 9 GB in 300 steps; with 48 kernels it stayed below 7 GB,
-    # at the same speed.
-    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "48")
-    threads = thread_count(settings.training.threads)
-    torch.set_num_threads(threads)
-    keep_freed_memory()
+    threads = _limit_threads_and_memory(settings)
     world = World.from_environment(choose_device(device))
     reporter = progress if isinstance(progress, Reporter) else Reporter(quiet=not progress)
     if not world.is_main:
         reporter = Reporter(quiet=True)
+    machine = Machine(threads, processes=world.size, is_first=world.is_main, accept_changed_data=accept_changed_data)
     with world.joined(), claimed(chosen.run.path) if world.is_main else nullcontext():
-        if not world.is_main:
-            world.wait()  # until the first process has prepared everything
-            settings = chosen.run.recipe() if settings.training.is_open_ended else settings  # as it was planned there
-        if chosen.look is not None and not reporter.is_quiet:
-            for line in chosen.look.remarks():
-                reporter.note(line)
-        if world.is_main:
-            check_to_train(chosen.run.path, tell=reporter.note)
-        machine = Machine(
-            threads, processes=world.size, is_first=world.is_main, accept_changed_data=accept_changed_data
+        task = _planned_task(
+            chosen, settings, machine, Computer(world.device, threads, begin), world, changes, reporter
         )
-        task = task_for(settings).prepare(settings, chosen.run, machine, reporter.note)
-        if world.is_main:
-            fitting = ChosenFitting.with_changes(changes) if chosen.is_chosen else None
-            task = plan_run(task, Computer(world.device, threads, begin), fitting=fitting, tell=reporter.note)
-            world.wait()
-        if chosen.is_chosen:
-            reporter.note(_remark(task.recipe, chosen))
         torch.set_num_threads(thread_count(task.recipe.training.threads))
         limit = None if task.recipe.training.minutes is not None else max_minutes
         trainer = Trainer(task, device=world.device, reporter=reporter, max_minutes=limit, world=world)
@@ -167,6 +147,49 @@ def _with_end(chosen: _Choice, minutes: float | None, finish_in: str | None) -> 
         else:
             recipe = recipe.model_copy(update={"training": recipe.training.model_copy(update={"minutes": minutes})})
     return recipe if finish_in is None else finishing_in(seconds_of(finish_in), recipe, chosen.run)
+
+
+def _limit_threads_and_memory(recipe: RecipeBase) -> int:
+    """Let PyTorch use the threads of the recipe, which are returned, and keep oneDNN's memory small."""
+    # oneDNN keeps a kernel with its memory for every shape it meets, by default 1,024 of them. Batches differ in shape,
+    # and training 12 million parameters in bfloat16 grew past 9 GB in 300 steps; with 48 kernels it stayed below 7 GB,
+    # at the same speed.
+    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "48")
+    threads = thread_count(recipe.training.threads)
+    torch.set_num_threads(threads)
+    keep_freed_memory()
+    return threads
+
+
+def _planned_task(
+    chosen: _Choice,
+    recipe: RecipeBase,
+    machine: Machine,
+    computer: Computer,
+    world: World,
+    changes: Sequence[str],
+    reporter: Reporter,
+) -> Task[Any, Any]:
+    """Return the task with its data prepared, and with all that its recipe left open decided.
+
+    The first process prepares and decides; the others wait, and then read what it has written.
+    """
+    if not world.is_main:
+        world.wait()
+        recipe = chosen.run.recipe() if recipe.training.is_open_ended else recipe
+        task = task_for(recipe).prepare(recipe, chosen.run, machine, reporter.note)
+    else:
+        if chosen.look is not None and not reporter.is_quiet:
+            for line in chosen.look.remarks():
+                reporter.note(line)
+        check_to_train(chosen.run.path, tell=reporter.note)
+        task = task_for(recipe).prepare(recipe, chosen.run, machine, reporter.note)
+        fitting = ChosenFitting.with_changes(changes) if chosen.is_chosen else None
+        task = plan_run(task, computer, fitting=fitting, tell=reporter.note)
+        world.wait()
+    if chosen.is_chosen:
+        reporter.note(_remark(task.recipe, chosen))
+    return task
 
 
 def _remark(recipe: RecipeBase, chosen: _Choice) -> str:

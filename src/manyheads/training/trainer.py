@@ -285,7 +285,7 @@ class Trainer:
             self._publish_final()
             early = " (no further improvement)" if outcome == "stopped early" else ""
             self.reporter.note(f"Finished at step {step:,}{early}.")
-        self.reporter.note(f"The model is in {path}; try: {self.task.command}")
+        self.reporter.note(f"The model is in {path}.")
 
     def _save_last(self, outcome: Outcome) -> None:
         """Save the present state, and make sure there is a published model."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
@@ -16,6 +17,13 @@ class AttentionBase(Settings):
     def weights(self, width: int, heads: int) -> int:
         """Return the number of weights that one layer has for this kind, beside its projections."""
         return 0
+
+    def layers_across(self, length: int, *, causal: bool) -> int | None:
+        """Return the layers that it takes to connect any two of `length` positions; None if that cannot be told.
+
+        With causal attention, a position is connected with those before it. Attention to all positions takes one layer.
+        """
+        return 1
 
 
 class DotProductSettings(AttentionBase):
@@ -39,6 +47,18 @@ class WindowSettings(AttentionBase):
         0, description="Number of first tokens that attend to all tokens and to which all attend."
     )
 
+    def layers_across(self, length: int, *, causal: bool) -> int | None:
+        """Return ⌈distance/window⌉, or two layers where the way through a global token is shorter.
+
+        Causal global tokens see only what is before them, so they connect no two others. With dilation there are
+        positions that only global tokens connect.
+        """
+        others = max(0, length - self.global_tokens)
+        by_windows = max(1, math.ceil((others - 1) / self.window))
+        if self.global_tokens and not causal:
+            return min(2, by_windows) if self.dilation == 1 else min(2, max(1, others))
+        return by_windows if self.dilation == 1 or others < 2 else None
+
 
 class BigBirdSettings(AttentionBase):
     """Neighbouring, random and global blocks (BigBird)."""
@@ -51,6 +71,16 @@ class BigBirdSettings(AttentionBase):
         1, description="Number of first blocks that attend to all blocks and to which all attend."
     )
     random_blocks: Natural = Field(3, description="Number of random blocks that each block attends to.")
+
+    def layers_across(self, length: int, *, causal: bool) -> int | None:
+        """Return 1 where the blocks beside the adjacent ones are all chosen, otherwise two, through a global block.
+
+        Causal global blocks see only what is before them, so the choice at random decides.
+        """
+        beyond = math.ceil(length / self.block) - self.global_blocks - 2  # blocks that the last one has no other way to
+        if beyond <= self.random_blocks:
+            return 1
+        return None if causal else 2
 
 
 class PerformerSettings(AttentionBase):
@@ -93,6 +123,10 @@ class HashingSettings(AttentionBase):
     kind: Literal["hashing"] = Field("hashing", description="Attention within buckets of similar keys (Reformer).")
     chunk: Positive = Field(64, description="Positions of a chunk.")
     rounds: Positive = Field(2, description="Number of independent hashes.")
+
+    def layers_across(self, length: int, *, causal: bool) -> int | None:
+        """Return 1 for a single chunk; otherwise the content decides."""
+        return 1 if length <= self.chunk else None
 
 
 class LinearSettings(AttentionBase):

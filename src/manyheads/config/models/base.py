@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import NamedTuple, Self
 
 from pydantic import Field, model_validator
 
@@ -13,6 +13,32 @@ MOST_LAYERS = 500  # of a stack: the deepest published Transformer has this numb
 LARGEST = 4 * 10**12  # bytes of a model's weights; what fits into this machine is checked when a model is built
 WEIGHT_BYTES = 4  # of a float32
 LAYER_BYTES = 50_000  # of a layer's modules, however small its weights are
+
+
+class Distances(NamedTuple):
+    """How far apart the ends of a sequence are for a model, as in table 1 of the paper.
+
+    An operation is a layer, at one position where positions wait for one another, otherwise at all of them.
+    `sequential` counts those that wait for one another when whole sequences are read and written at once, as in
+    training, on a machine that computes whatever need not wait. `path` counts those that a signal passes through from
+    one end of a stack to the other, between the two positions of a sequence that are farthest apart in this sense; of
+    several stacks, the longest path. A residual connection around a layer does not shorten it. `path` is None where
+    the stack is not deep enough for any signal between the two.
+    """
+
+    sequential: int
+    path: int | None
+
+
+def stack_path(layers: int, needed: int) -> int | None:
+    """Return the path through a stack if the two positions farthest apart are `needed` layers away from each other."""
+    return layers if needed <= layers else None
+
+
+def longest_path(*paths: int | None) -> int | None:
+    """Return the longest of the paths through several stacks; None if one of them has none."""
+    known = [path for path in paths if path is not None]
+    return max(known) if len(known) == len(paths) else None
 
 
 class ModelSettings(Settings):
@@ -50,6 +76,10 @@ class ModelSettings(Settings):
         """Return the bytes of memory that such a model takes at least."""
         return WEIGHT_BYTES * self.weights(source, target) + LAYER_BYTES * sum(self.depths)
 
+    def distances(self, length: int) -> Distances | None:
+        """Return the distances between the ends of sequences of `length` tokens, layers counted; None if unknown."""
+        return None
+
     @model_validator(mode="after")
     def _size_is_possible(self) -> Self:
         """Check that the layers alone are not too many or too large for any machine."""
@@ -61,6 +91,13 @@ class ModelSettings(Settings):
             )
         check_size(self, 0, 0)
         return self
+
+    def longest_target(self, source: int) -> int | None:
+        """Return the most tokens that can be written for `source` tokens, the end token counted on both sides.
+
+        None means that there is no limit. It rises with `source`.
+        """
+        return None
 
     def check_length(self, longest: int) -> None:
         """Raise a `ValueError` if sequences of `longest` tokens and an end token cannot be trained on."""

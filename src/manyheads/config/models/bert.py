@@ -8,7 +8,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from manyheads.config.models.attention import AttentionSettings, DotProductSettings
-from manyheads.config.models.base import ModelSettings, heads_divide_width
+from manyheads.config.models.base import Distances, ModelSettings, heads_divide_width, stack_path
 from manyheads.config.values import Natural, Positive, Probability, Settings
 
 ATTENTION_DROPOUT = 0.1  # of the original
@@ -70,6 +70,11 @@ class BertSettings(ModelSettings):
         """Return the number of weights, without norms, biases and heads."""
         layer = 4 * self.width**2 + 2 * self.width * self.feed_forward + self.attention.weights(self.width, self.heads)
         return self.layers * layer + (source + self.positions + self.segments) * self.width
+
+    def distances(self, length: int) -> Distances | None:
+        """Return the distances through the stack; None where attention's reach cannot be told."""
+        needed = self.attention.layers_across(length, causal=False)
+        return None if needed is None else Distances(self.layers, stack_path(self.layers, needed))
 
     @property
     def longest(self) -> int:

@@ -7,7 +7,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from manyheads.config.models.attention import AttentionSettings, DotProductSettings
-from manyheads.config.models.base import heads_divide_width
+from manyheads.config.models.base import Distances, heads_divide_width, stack_path
 from manyheads.config.models.layers import LayerSettings
 from manyheads.config.models.positions import PositionSettings, RotarySettings
 from manyheads.config.values import Positive
@@ -50,6 +50,11 @@ class LanguageModelSettings(LayerSettings):
         """Return the number of weights, without norms and biases."""
         stack = self.stack_weights(self.layers, self.attention, self.positions, attentions=1)
         return stack + (target if self.tie else source + target) * self.width
+
+    def distances(self, length: int) -> Distances | None:
+        """Return the distances through the stack; None where attention's reach cannot be told."""
+        needed = self.attention.layers_across(length, causal=True)
+        return None if needed is None else Distances(self.layers, stack_path(self.layers, needed))
 
     @property
     def longest(self) -> int | None:

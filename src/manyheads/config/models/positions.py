@@ -106,9 +106,32 @@ class AlibiSettings(PositionsBase):
     kind: Literal["alibi"] = Field("alibi", description="A penalty that grows with the distance.")
 
 
+class RelativeSinusoidalSettings(PositionsBase):
+    """Sinusoids of distances, with two biases for each head."""
+
+    absolute: ClassVar[bool] = False
+    in_scores: ClassVar[bool] = True
+
+    kind: Literal["relative_sinusoidal"] = Field(
+        "relative_sinusoidal", description="Sinusoids of distances, with two biases (Transformer-XL)."
+    )
+
+    def weights(self, width: int, heads: int, layers: int) -> int:
+        """Return the size of the projection of the sinusoids and of the biases, in every layer."""
+        return layers * (width**2 + 2 * width)
+
+
 IGNORED = ("maximum", "clip", "buckets", "reach")
 
-AnyPositions = SinusoidalSettings | LearnedSettings | RelativeSettings | T5Settings | RotarySettings | AlibiSettings
+AnyPositions = (
+    SinusoidalSettings
+    | LearnedSettings
+    | RelativeSettings
+    | T5Settings
+    | RotarySettings
+    | AlibiSettings
+    | RelativeSinusoidalSettings
+)
 PositionSettings = Annotated[AnyPositions, Kinds("sinusoidal", noun="positions", ignored=IGNORED)]
 """How the model represents positions. `absolute` ones are added to the embeddings; those `in_scores` add a term to
 every score of attention."""

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from manyheads.config.models.attention import AnyAttention, AttentionSettings, DotProductSettings
-from manyheads.config.models.base import heads_divide_width, tied_rows
+from manyheads.config.models.base import Distances, heads_divide_width, longest_path, stack_path, tied_rows
 from manyheads.config.models.layers import LayerSettings
 from manyheads.config.models.positions import PositionSettings, SinusoidalSettings
 from manyheads.config.values import Positive, Probability, Settings
@@ -97,6 +97,15 @@ class TransformerSettings(LayerSettings):
         encoder = self.stack_weights(self.encoder_layers, self.attention, self.positions, attentions=1)
         decoder = self.stack_weights(self.decoder_layers, self.attention_of_decoder, self.positions, attentions=2)
         return encoder + decoder + tied_rows(self.tie, source, target) * self.width
+
+    def distances(self, length: int) -> Distances | None:
+        """Return the distances through both stacks; None where attention's reach cannot be told."""
+        reading = self.attention.layers_across(length, causal=False)
+        writing = self.attention_of_decoder.layers_across(length, causal=True)
+        if reading is None or writing is None:
+            return None
+        path = longest_path(stack_path(self.encoder_layers, reading), stack_path(self.decoder_layers, writing))
+        return Distances(self.encoder_layers + self.decoder_layers, path)
 
     @property
     def longest(self) -> int | None:

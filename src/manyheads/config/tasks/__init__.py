@@ -5,6 +5,7 @@
 | `translation` | one sequence into another |
 | `language_model` | a text continued |
 | `reading` | the common part of the tasks of encoder models |
+| `memory_questions` | questions about facts that a memory holds |
 | `masked_words`, `classification`, `question_answering` | these tasks |
 
 The settings of a task are imported when they are needed: building those of all tasks would double the time that
@@ -22,19 +23,32 @@ if TYPE_CHECKING:
     from manyheads.config.tasks.classification import ClassificationRecipe
     from manyheads.config.tasks.language_model import LanguageModelConfig, LanguageModelRecipe
     from manyheads.config.tasks.masked_words import MaskedWordsRecipe
+    from manyheads.config.tasks.memory_questions import MemoryQuestionsConfig, MemoryQuestionsRecipe
     from manyheads.config.tasks.question_answering import QuestionAnsweringRecipe
     from manyheads.config.tasks.reading import ReadingConfig
     from manyheads.config.tasks.translation import TranslationConfig, TranslationRecipe
 
     Recipe = (
-        TranslationRecipe | LanguageModelRecipe | MaskedWordsRecipe | ClassificationRecipe | QuestionAnsweringRecipe
+        TranslationRecipe
+        | LanguageModelRecipe
+        | MaskedWordsRecipe
+        | ClassificationRecipe
+        | QuestionAnsweringRecipe
+        | MemoryQuestionsRecipe
     )
     """Everything that determines the result of a run. The key `task` selects the class; the default is translation."""
 
-    ModelConfig = TranslationConfig | LanguageModelConfig | ReadingConfig
+    ModelConfig = TranslationConfig | LanguageModelConfig | ReadingConfig | MemoryQuestionsConfig
     """What `config.json` holds; `config_class` returns the class of a file's content."""
 
-TaskName = Literal["translation", "language_model", "masked_language_model", "classification", "question_answering"]
+TaskName = Literal[
+    "translation",
+    "language_model",
+    "masked_language_model",
+    "classification",
+    "question_answering",
+    "memory_questions",
+]
 TASKS: tuple[TaskName, ...] = get_args(TaskName)
 
 
@@ -61,6 +75,10 @@ def recipe_class(task: TaskName) -> type[Recipe]:
             from manyheads.config.tasks.question_answering import QuestionAnsweringRecipe
 
             return QuestionAnsweringRecipe
+        case "memory_questions":
+            from manyheads.config.tasks.memory_questions import MemoryQuestionsRecipe
+
+            return MemoryQuestionsRecipe
 
 
 def config_class(values: Mapping[str, Any]) -> type[ModelConfig]:
@@ -82,4 +100,8 @@ def config_class(values: Mapping[str, Any]) -> type[ModelConfig]:
             from manyheads.config.tasks.reading import ReadingConfig
 
             return ReadingConfig
+        case "memory_questions":
+            from manyheads.config.tasks.memory_questions import MemoryQuestionsConfig
+
+            return MemoryQuestionsConfig
     raise ManyheadsError(f"'task' = {task!r}: there is no such task.", cure="Use the version that wrote this run.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
@@ -11,8 +10,10 @@ from manyheads.config.model_config import WritingConfig
 from manyheads.config.models import LanguageModelChoice
 from manyheads.config.models.base import check_size
 from manyheads.config.models.language_model import LanguageModelSettings
-from manyheads.config.recipe import RecipeBase, ValidationBase
+from manyheads.config.recipe import RecipeBase, ValidationBase, without_smoothing
 from manyheads.config.values import Natural, Positive, Settings
+
+TextTokenizerKind = Literal["bpe", "unigram", "characters", "words", "bytes"]
 
 
 class TextDataSettings(Settings):
@@ -27,12 +28,21 @@ class TextDataSettings(Settings):
 
 
 class TextTokenizerSettings(Settings):
-    """How text becomes tokens; every character is kept."""
+    """How text becomes tokens; only words do not keep every character."""
 
-    kind: Literal["bpe", "unigram", "characters"] = Field("bpe", description="bpe, unigram or characters.")
-    vocabulary: Positive | None = Field(
-        None, description="Number of pieces; by default 8,000, or every character that occurs."
+    kind: TextTokenizerKind = Field(
+        "bpe", description="bpe, unigram, characters, words (what white space separates) or bytes."
     )
+    vocabulary: Positive | None = Field(
+        None, description="Number of pieces; by default 8,000, or every character or word that occurs."
+    )
+
+    @model_validator(mode="after")
+    def _bytes_are_given(self) -> Self:
+        """Check that no number of pieces is set for bytes."""
+        if self.kind == "bytes" and self.vocabulary is not None:
+            raise ValueError("tokenizer.vocabulary is not for bytes, of which there are 256")
+        return self
 
 
 class TextValidation(ValidationBase):
@@ -57,9 +67,7 @@ class LanguageModelRecipe(RecipeBase):
     @classmethod
     def _truth_alone(cls, values: Any) -> Any:  # noqa: ANN401
         """Set label smoothing to 0 by default, so that the loss measures the probability of the text."""
-        if not isinstance(values, Mapping) or not isinstance(values.get("training", {}), Mapping):
-            return values
-        return {**values, "training": {"label_smoothing": 0.0, **values.get("training", {})}}
+        return without_smoothing(values)
 
     @model_validator(mode="after")
     def _length_fits(self) -> Self:
@@ -73,6 +81,11 @@ class LanguageModelRecipe(RecipeBase):
         if self.training.r_drop:
             raise ValueError("training.r_drop is for translation")
         return self
+
+    @property
+    def longest(self) -> int:
+        """The longest sequence, in tokens, that is trained on."""
+        return self.data.length
 
     @property
     def metric(self) -> str:

@@ -96,6 +96,11 @@ class ReadingRecipe(RecipeBase):
         return self
 
     @property
+    def longest(self) -> int:
+        """The longest sequence, in tokens, that is trained on."""
+        return self.data.max_length
+
+    @property
     def metric(self) -> str:
         """The metric that decides which model is best."""
         return self.metrics[0] if self.validation.metric == "auto" else self.validation.metric

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from manyheads.config.alignment import AlignmentSettings
 from manyheads.config.corpora import DataSettings, TokenizerSettings
 from manyheads.config.model_config import WritingConfig
 from manyheads.config.models import TranslationModel
@@ -22,7 +23,7 @@ class TranslationValidation(ValidationBase):
     metric: Metric = Field("bleu", description="What decides which model is best, and when to stop early.")
     sentences: Positive = Field(1000, description="Validation sentences that are translated for the metric.")
     batch_sentences: Positive = Field(64, description="Sentences translated at once.")
-    lowercase: bool = Field(False, description="Ignore case in BLEU and chrF.")
+    lowercase: bool = Field(False, description="Ignore case in BLEU, chrF, chrF++ and TER.")
     bleu_tokenizer: Literal["auto", "13a", "none", "char", "zh", "intl", "ja-mecab", "ko-mecab"] = Field(
         "13a",
         description="sacreBLEU's tokenizer; none for text that is tokenised already, auto for the one that suits the "
@@ -39,6 +40,9 @@ class DecodingSettings(Settings):
     length_penalty: float = Field(0.6, ge=0.0, description="α in the paper's ((5 + |y|) / 6)^α.")
     extra_length: Natural = Field(50, description="A translation may be this much longer than its source, in tokens.")
     no_repeat_ngram: Natural = Field(0, description="Forbid repeating any run of this many tokens; 0 allows it.")
+    alignment: AlignmentSettings = Field(
+        default_factory=AlignmentSettings, description="Which attention aligns the words (--alignments)."
+    )
 
 
 class TranslationRecipe(RecipeBase):
@@ -54,6 +58,11 @@ class TranslationRecipe(RecipeBase):
     decoding: DecodingSettings = Field(
         default_factory=DecodingSettings, description="How translations are searched for."
     )
+
+    @property
+    def longest(self) -> int:
+        """The longest sequence, in tokens, that is trained on."""
+        return self.data.max_length
 
     @property
     def metric(self) -> Metric:
@@ -126,6 +135,14 @@ class TranslationConfig(WritingConfig):
     def vocabulary_sizes(self) -> tuple[int, int]:
         """The number of source and of target pieces."""
         return self.source_vocabulary, self.target_vocabulary
+
+    def output_limit(self, source: int, *, extra: int) -> int:
+        """Return the most tokens of an output, its end token included, for a source of `source` tokens without one.
+
+        It may be `extra` tokens longer than its source, where the model can write that many.
+        """
+        most = self.model.longest_target(source + 1)
+        return source + extra if most is None else min(source + extra, most)
 
     @property
     def transformer(self) -> TransformerSettings:

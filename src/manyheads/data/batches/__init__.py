@@ -8,6 +8,7 @@
 | `shuffling` | a random order that needs no memory and no history |
 | `order` | which sequences make a batch: bucketed by length, shuffled, seekable to any step |
 | `pairs`, `examples` | batches of pairs, and of labelled examples |
+| `memories` | batches of questions about facts |
 | `streams` | batches of running text, whose rows continue from batch to batch |
 | `stages` | the batches of each stage of training |
 | `text_store` | the token ids of a running text on disk |

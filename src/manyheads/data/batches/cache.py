@@ -22,6 +22,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from manyheads.bounded.files import MOST_RECORDS, read_bytes
+from manyheads.bounded.json_text import parse_json
+from manyheads.disk import sync
 from manyheads.errors import ManyheadsError, Notice
 
 try:
@@ -120,10 +123,10 @@ def new_store(folder: Path) -> Iterator[Path]:
             try:
                 yield draft
                 for path in (*draft.iterdir(), draft):
-                    _sync(path)
+                    sync(path)
                 if not folder.exists():
                     draft.rename(folder)
-                    _sync(folder.parent)
+                    sync(folder.parent)
             finally:
                 shutil.rmtree(draft, ignore_errors=True)
     except OSError as error:
@@ -150,11 +153,11 @@ class _DamagedError(Exception):
 def _checked(folder: Path) -> dict[str, Any]:
     """Return the facts of a store whose files are all as they were written."""
     try:
-        facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
+        facts = parse_json(read_bytes(folder / FACTS, most=MOST_RECORDS))
         files, stated = dict(facts["files"]), facts.pop("checksum")
         if stated != _digest(facts):
             raise _DamagedError(folder / FACTS)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, ManyheadsError):
         raise _DamagedError(folder / FACTS) from None
     for name, stated in files.items():
         path = folder / name
@@ -194,8 +197,8 @@ def _entry(path: Path, kind: str) -> Entry:
     elif not (path / FACTS).exists():
         kind = "other"
     origin = ""
-    with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
-        origin = str(json.loads((path / FACTS).read_text(encoding="utf-8"))["origin"])
+    with suppress(OSError, ValueError, TypeError, KeyError, ManyheadsError):
+        origin = str(parse_json(read_bytes(path / FACTS, most=MOST_RECORDS))["origin"])
     return Entry(path, kind, origin, sum(sizes), max(0.0, time.time() - max(times)))
 
 
@@ -242,13 +245,3 @@ def _is_held(path: Path) -> bool:
     finally:
         os.close(descriptor)
     return False
-
-
-def _sync(path: Path) -> None:
-    """Wait until a file, or the entries of a folder, are on the disk."""
-    with suppress(OSError):  # some systems cannot open folders
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

@@ -52,6 +52,7 @@ class Store:
     def __init__(self, folder: Path, facts: dict[str, Any]) -> None:
         self.folder = folder
         self.tally = Tally(**facts["tally"])
+        self.origin: str | None = facts.get("origin")
         self._ids = {side: np.memmap(folder / f"{side}.ids", dtype=facts["dtype"], mode="r") for side in _SIDES}
         self._offsets = {side: np.memmap(folder / f"{side}.offsets", dtype=np.int64, mode="r") for side in _SIDES}
 
@@ -204,6 +205,26 @@ def _accept(
     kept: NDArray[np.bool_] = ~(empty | too_long) if settings.too_long == "skip" else ~empty
     tally.pairs += int(kept.sum())
     return kept
+
+
+def require_possible_targets(stores: Iterable[Store], longest_target: Callable[[int], int | None]) -> None:
+    """Raise an error for a target that a model cannot write, since it writes only so much for a source of its length.
+
+    `longest_target` says how much that is, the end token counted on both sides; None for any length.
+    """
+    for store in stores:
+        source, target = store.lengths("source"), store.lengths("target")
+        for length in np.unique(source).tolist():
+            most, longest = longest_target(length), int(target[source == length].max())
+            if most is None:
+                return
+            if longest > most:
+                raise ManyheadsError(
+                    f"a source of {length:,} tokens has a target of {longest:,}, and this model writes at most "
+                    f"{most:,} for it (end tokens counted): a Neural GPU on a sequence longer than its image.",
+                    where=store.origin,
+                    cure="Raise model.shortest or model.stretch.",
+                )
 
 
 class _Writer:

@@ -32,8 +32,8 @@ from manyheads.data.cleaning.faults.encoding import badly_encoded
 from manyheads.data.cleaning.faults.language import Language, Script
 from manyheads.data.cleaning.faults.numbers import numbers_differ
 from manyheads.data.cleaning.faults.repetition import Repetitions
-from manyheads.data.text.placeholders import same_placeholders
 from manyheads.data.text.records import Pair
+from manyheads.documents.placeholders import same_placeholders
 
 KINDS = (
     "empty",

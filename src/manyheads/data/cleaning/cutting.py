@@ -23,8 +23,8 @@ from manyheads.data.cleaning.faults.balance import usual_ratio
 from manyheads.data.cleaning.faults.repetition import Repetitions
 from manyheads.data.text.chinese import simplified
 from manyheads.data.text.corpora import open_corpus
-from manyheads.data.text.placeholders import placeholders, same_placeholders
 from manyheads.data.text.records import Pair
+from manyheads.documents.placeholders import placeholders, same_placeholders
 from manyheads.errors import ManyheadsError
 
 REASONS = (*KINDS, "kept_out", "shared")

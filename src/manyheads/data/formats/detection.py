@@ -1,6 +1,6 @@
-"""What a file of pairs looks like, found out from its beginning: delimiter and header.
+"""What a file of pairs looks like, found out from its beginning: delimiter and header; of memories, the languages.
 
-A recipe states both, so that it always means the same; they are detected only where a recipe is chosen for files.
+A recipe states them, so that it always means the same; they are detected only where a recipe is chosen for files.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from manyheads.data.formats.memories import FORMAT, are_memories
+from manyheads.data.formats.memory_languages import find_direction
 from manyheads.data.formats.spreadsheet import records
 from manyheads.data.text.files import read_lines, text_files
 from manyheads.errors import ManyheadsError
@@ -34,9 +36,14 @@ def format_of(path: Path, chosen: str = "auto") -> str:
 
 
 def with_format(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys of a corpus with format, delimiter and header as they are detected in its file of pairs."""
+    """Return the keys of a corpus with format, delimiter and header as they are detected in its file of pairs.
+
+    Of memories, the languages of both sides are found that are not given as columns.
+    """
     if not values.get("pairs"):
         return dict(values)
+    if are_memories(str(values["pairs"]), values.get("format") or "auto"):
+        return _with_direction(values)
     kind = format_of(Path(str(values["pairs"])), values.get("format") or "auto")
     if kind not in ("tsv", "csv"):  # an unknown format is refused with the other keys
         return dict(values)
@@ -51,6 +58,13 @@ def with_format(values: Mapping[str, Any]) -> dict[str, Any]:
     if _is_header(first, [values.get("source_column", 0), values.get("target_column", 1)]):
         found["header"] = True
     return {**found, **values, "format": "csv" if kind == "csv" else values.get("format", "auto")}
+
+
+def _with_direction(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of a corpus of memories with both languages."""
+    source, target = (values.get(f"{side}_column") or values.get(f"{side}_language") for side in ("source", "target"))
+    found = find_direction(str(values["pairs"]), source=source, target=target)
+    return {**values, "format": FORMAT, "source_column": found.source, "target_column": found.target}
 
 
 def _delimiter(lines: Sequence[str]) -> str:

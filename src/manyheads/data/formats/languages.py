@@ -3,6 +3,7 @@
 | named by | example |
 |---|---|
 | the endings of two files | `train.en.gz` and `train.de.gz`, `news-en.txt` and `news-de.txt` |
+| two languages of a memory | `--source-language en --to de`, or as it says what was translated from |
 | two columns or keys | `--source-column en --target-column de`, or a header with `English,German` |
 
 The name of a file of pairs, such as `train.en-de.tsv`, does not say which column is which. So only these two languages
@@ -21,6 +22,7 @@ from typing import NamedTuple
 
 from manyheads.config.corpora import CorpusSettings
 from manyheads.data.formats.detection import BEGINNING, format_of
+from manyheads.data.formats.memories import are_memories
 from manyheads.data.formats.spreadsheet import records
 from manyheads.data.text.compression import SUFFIXES
 from manyheads.data.text.corpora import open_corpus
@@ -53,6 +55,8 @@ def find_languages(
     settings: CorpusSettings, *, source: str | None = None, target: str | None = None
 ) -> SideLanguages | None:
     """Return the languages as given, or as names say for a side that is not; None if one of them remains unknown."""
+    if are_memories(settings.pairs, settings.format):
+        return checked(SideLanguages(str(settings.source_column), str(settings.target_column), "by the memory"))
     source, target = _as_code(source), _as_code(target)
     if source is not None and target is not None:
         return checked(SideLanguages(source, target, "as given"))

@@ -10,8 +10,8 @@ arguments give the same pairs on every machine, and no example of one split occu
 
 | file | what it is |
 |---|---|
-| `sequences` | copy, reverse and sort |
-| `arithmetic` | addition |
+| `sequences` | copy, reverse, sort and duplicate |
+| `arithmetic` | addition, decimal and binary |
 | `dates` | dates in many languages, rewritten in ISO 8601 |
 | `date_forms` | how a date is written in each locale, and which texts are ambiguous |
 | `listops` | nested lists to evaluate (labels) |
@@ -27,17 +27,29 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields
 from typing import Protocol
 
-from manyheads.data.generated.arithmetic import Addition
+from manyheads.data.generated.arithmetic import Addition, BinaryAddition
 from manyheads.data.generated.dates import Dates
 from manyheads.data.generated.options import option_error
 from manyheads.data.generated.random_examples import Split
-from manyheads.data.generated.sequences import Copy, Reverse, Sort
+from manyheads.data.generated.sequences import Copy, Duplicate, Reverse, Sort
 from manyheads.data.text.records import Pair
 from manyheads.errors import ManyheadsError, did_you_mean
 
-__all__ = ["Addition", "Copy", "Dates", "Reverse", "Sort", "Split", "Task", "task", "task_names"]
+__all__ = [
+    "Addition",
+    "BinaryAddition",
+    "Copy",
+    "Dates",
+    "Duplicate",
+    "Reverse",
+    "Sort",
+    "Split",
+    "Task",
+    "task",
+    "task_names",
+]
 
-_TASKS = {kind.name: kind for kind in (Copy, Reverse, Sort, Addition, Dates)}
+_TASKS = {kind.name: kind for kind in (Copy, Reverse, Sort, Duplicate, Addition, BinaryAddition, Dates)}
 
 
 class Task(Protocol):

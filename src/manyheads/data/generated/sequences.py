@@ -1,8 +1,8 @@
-"""Copy, reverse and sort: the smallest tasks that show whether a model attends to the right positions.
+"""Copy, reverse, sort and duplicate: the smallest tasks that show whether a model attends to the right positions.
 
 A source is a sequence of symbols separated by spaces, such as `d a f c`, so that a tokenizer which splits at white
 space has one token per symbol. The length is drawn first, uniformly, then each symbol. The split of a source depends
-on its text, so the three tasks hold out the same sources.
+on its text, so the tasks hold out the same sources.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def alphabet(symbols: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class _SequenceTask:
-    """The common part of the three tasks: everything but the answer."""
+    """The common part of these tasks: everything but the answer."""
 
     name: ClassVar[str]
     min_length: int = 1
@@ -99,3 +99,14 @@ class Sort(_SequenceTask):
     def answer(self, symbols: list[str]) -> list[str]:
         """Return the symbols in alphabetical order, including repetitions."""
         return sorted(symbols)
+
+
+@dataclass(frozen=True)
+class Duplicate(_SequenceTask):
+    """Write the source twice: `d a f` becomes `d a f d a f`. Options as for `Copy`."""
+
+    name: ClassVar[str] = "duplicate"
+
+    def answer(self, symbols: list[str]) -> list[str]:
+        """Return the symbols twice."""
+        return [*symbols, *symbols]

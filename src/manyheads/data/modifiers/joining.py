@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from manyheads.data.batches.mixture import Rows
 from manyheads.data.batches.rectangles import Rectangle, rectangle, unpadded
 from manyheads.data.batches.store import Side, Tally
-from manyheads.data.text.spacing import WITHOUT_SPACES
 from manyheads.data.tokens.tokenizers import END, Tokenizer, Tokenizers
+from manyheads.documents.spacing import WITHOUT_SPACES
 
 MEAN = 2.5  # pairs per group
 SMALLEST = 5  # the least number of pairs in a corpus

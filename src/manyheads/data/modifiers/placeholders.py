@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from random import Random
 
 from manyheads.config.symbols import COPIES, SYMBOL
-from manyheads.data.text.placeholders import Placeholder, placeholders
 from manyheads.data.text.records import Pair
+from manyheads.documents.placeholders import Placeholder, placeholders
 
 NAME = re.compile(r"(?<![^\s(\"'„“«])(?=[^\s]*[A-Z0-9])[A-Za-z][\w-]*[\w](?![^\s).,;:!?\"'”»])", re.ASCII)
 MOST_NAMES = 2

@@ -10,8 +10,7 @@
 | `cut` | which pairs are held out for validation |
 | `held_out` | training and validation data, cut by sentence |
 | `examples` | examples with labels or answers from TSV, JSONL or generated tasks |
-| `placeholders` | the parts of a text that translation must not change: `%s`, `{name}`, markup, addresses |
+| `stories` | questions about facts from bAbI, files of its format, JSONL or a generated task |
 | `detection` | the language of a text |
 | `chinese` | simplified and traditional characters |
-| `spacing` | white space between sentences |
 """

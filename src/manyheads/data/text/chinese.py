@@ -14,7 +14,7 @@ import unicodedata
 from functools import cache
 from typing import Any
 
-from manyheads.errors import ManyheadsError
+from manyheads.extras import naming_extras
 
 NARROW, WIDE = ",?!:;", "，？！：；"
 IDEOGRAPHS = range(0x3400, 0x323B0)  # every block of Chinese characters, with others between them
@@ -96,11 +96,6 @@ def _code_points(text: str) -> str:
 @cache
 def _converter() -> Any:  # noqa: ANN401
     """Return OpenCC's conversion from traditional to simplified characters."""
-    try:
+    with naming_extras("simplifying Chinese characters"):
         from opencc import OpenCC
-    except ImportError:
-        raise ManyheadsError(
-            "simplifying Chinese characters needs OpenCC, which is not installed.",
-            cure="pip install 'manyheads[chinese]'",
-        ) from None
     return OpenCC("t2s")

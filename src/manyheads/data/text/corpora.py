@@ -1,4 +1,5 @@
-"""Pairs of texts from the sources of a recipe: parallel files, TSV, CSV, JSONL, folders of these, or a generated task.
+"""Pairs of texts from the sources of a recipe: parallel files, TSV, CSV, JSONL, translation memories, folders of these,
+or a generated task.
 
 A corpus can be read any number of times, always in the same order, and never has to fit into memory.
 """
@@ -14,6 +15,8 @@ from pathlib import Path
 from manyheads.config.corpora import CorpusSettings
 from manyheads.data.cleaning.drift import drift_line
 from manyheads.data.formats.jsonl import read_jsonl
+from manyheads.data.formats.memories import MemoryTally, are_memories, listed_others, memory_files, read_memory
+from manyheads.data.formats.memory_units import Direction
 from manyheads.data.formats.spreadsheet import read_csv
 from manyheads.data.formats.tsv import read_tsv
 from manyheads.data.generated import Split, task
@@ -40,6 +43,10 @@ class Corpus(ABC):
         """Return the number of pairs; if it is not known, every pair is read."""
         return sum(1 for _ in self.pairs())
 
+    def remarks(self) -> list[str]:
+        """Return what is worth knowing of the pairs that were read, such as what was left out and why."""
+        return []
+
     @abstractmethod
     def key(self) -> str:
         """Return a string that changes if and only if the pairs change."""
@@ -59,8 +66,11 @@ def open_corpus(
     """
     if settings.task is not None:
         return GeneratedCorpus(settings, split)
+    known = fingerprints or Fingerprints()
+    if are_memories(settings.pairs, settings.format):
+        return Memories(settings, known)
     kind = PairFiles if settings.pairs is not None else ParallelFiles
-    return kind(settings, fingerprints or Fingerprints(), lenient=lenient)
+    return kind(settings, known, lenient=lenient)
 
 
 class ParallelFiles(Corpus):
@@ -163,6 +173,66 @@ class PairFiles(Corpus):
         return _name(self.files)
 
 
+class Memories(Corpus):
+    """Translation memories and catalogues, of which the pairs of two languages are read."""
+
+    def __init__(self, settings: CorpusSettings, fingerprints: Fingerprints) -> None:
+        assert settings.pairs is not None
+        self._fingerprints = fingerprints
+        self._given = settings.pairs
+        self._direction = _direction(settings)
+        self._read: MemoryTally | None = None  # of the last time when everything was read
+        self.files = memory_files(settings.pairs)
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield the pairs of all units that have both languages and a finished translation."""
+        return (pair for _, pair in self.numbered())
+
+    def numbered(self) -> Iterator[tuple[int, Pair]]:
+        """Yield these pairs with the lines of their units, counted through all files."""
+        tally, before = MemoryTally(), 0
+        for file in self.files:
+            line = 0
+            for line, pair in tally.through(read_memory(file, self._fingerprints.open), self._direction):
+                yield before + line, pair
+            before += line
+        if tally.pairs == 0:
+            source, target = self._direction
+            raise ManyheadsError(
+                f"there is no pair of {source} and {target} to learn from: {tally}.", where=self.origin()
+            )
+        self._read = tally
+
+    def remarks(self) -> list[str]:
+        """Return what was left out and why, if everything was read, and which files were not read."""
+        if self._read is None:
+            return []
+        counted = [f"{self._given}: {self._read}."] if self._read.left_out else []
+        return [*counted, *listed_others(self._given)]
+
+    def key(self) -> str:
+        """Return the checksum of the files' bytes, and the languages."""
+        return f"memories {self._fingerprints.of(self.files)} {' '.join(self._direction)}"
+
+    def origin(self) -> str:
+        """Return the path."""
+        return self._given
+
+
+def _direction(settings: CorpusSettings) -> Direction:
+    """Return the languages that a corpus reads from memories: its columns, or else its languages."""
+    columns = settings.source_column, settings.target_column
+    languages = settings.source_language, settings.target_language
+    named = [column if isinstance(column, str) else code for column, code in zip(columns, languages, strict=True)]
+    if named[0] is None or named[1] is None:
+        raise ManyheadsError(
+            "which two languages of this memory are the pairs?",
+            where=settings.pairs,
+            cure="Name them: source_column: en and target_column: de",
+        )
+    return Direction(named[0], named[1])
+
+
 class GeneratedCorpus(Corpus):
     """Pairs that a task generates: unlimited, licence-free and the same on every machine."""
 
@@ -204,6 +274,10 @@ class Tagged(Corpus):
     def count(self) -> int:
         """Return the number of pairs of the untagged corpus."""
         return self.whole.count()
+
+    def remarks(self) -> list[str]:
+        """Return the remarks on the untagged corpus."""
+        return self.whole.remarks()
 
     def key(self) -> str:
         """Return the tag and the key of the untagged corpus."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
+from manyheads.bounded.files import require_regular
 from manyheads.data.text.files import open_file, read_lines, unreadable
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ class Fingerprints:
         return checksum if state == _State.of(path.stat()) else None
 
     def _read(self, path: Path) -> bytes:
-        """Read a file to its end and return its checksum."""
+        """Read a file to its end and return its checksum; a device may have no end."""
+        require_regular(path)
         with self.open(path) as file:
             while file.read(BLOCK):
                 pass

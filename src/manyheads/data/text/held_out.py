@@ -75,6 +75,10 @@ class Without(Corpus):
             if pair.source not in self.held_out.sources and pair.target not in self.held_out.targets:
                 yield number, pair
 
+    def remarks(self) -> list[str]:
+        """Return the remarks on the whole."""
+        return self.whole.remarks()
+
     def key(self) -> str:
         """Return the whole's key and that of what is held out."""
         return f"{self.whole.key()} without what is {self.held_out.key()}"

@@ -28,6 +28,7 @@ from manyheads.processor import usable_cores
 
 PAD, UNKNOWN, START, END = 0, 1, 2, 3
 SPACE = "▁"  # SentencePiece's sign for the space before a word
+LINE_AS_WORD = f"{SPACE}\n"  # a line break, in tokenizers of the words of running text, which alone have this piece
 BEYOND = "<beyond>"  # in imported models: later pieces help to segment a text, but are not in the model's vocabulary
 DEFAULT_VOCABULARY = 8000  # fewer for a corpus that is too small for it
 LONGEST_WORD = 3600  # characters: SentencePiece takes 65,535, and normalisation makes up to 18 of one
@@ -35,6 +36,7 @@ PART_OF_WORD = 256  # of a longer one: no piece has more than 16, and repetition
 TRAINING_PAIRS = 1_000_000  # more would hardly change a tokenizer, and take memory
 
 SUBWORDS: tuple[TokenizerKind, ...] = ("bpe", "unigram")
+_WORD = re.compile(r"\n|\S+")
 _MODEL_TYPES = {"bpe": "bpe", "unigram": "unigram", "characters": "char", "symbols": "word"}
 
 
@@ -50,6 +52,7 @@ class Tokenizer:
         beyond = int(self._processor.piece_to_id(BEYOND))
         self._all_known = not self._processor.is_control(beyond)
         self._known = pieces if self._all_known else beyond
+        self.of_words = self._processor.piece_to_id(LINE_AS_WORD) != self._processor.unk_id()
 
     @classmethod
     def load(cls, path: Path) -> Tokenizer:
@@ -71,6 +74,8 @@ class Tokenizer:
 
     def encode_all(self, texts: Sequence[str], *, threads: int | None = 1) -> list[list[int]]:
         """Return the ids of many texts, computed by several threads; None is one for each core."""
+        if self.of_words:  # SentencePiece would make one unknown piece of several unknown words
+            return [self._word_ids(text) for text in texts]
         rows: list[list[int]]
         if len(texts) == 1:  # starting a thread for it takes three times as long as encoding it
             rows = [self._processor.encode(texts[0])]
@@ -80,6 +85,16 @@ class Tokenizer:
             return rows
         unknown = self._processor.unk_id()
         return [[token if token < self._known else unknown for token in row] for row in rows]
+
+    def _word_ids(self, text: str) -> list[int]:
+        """Return the ids of a text's words and line breaks."""
+        known, unknown = self._ids, int(self._processor.unk_id())
+        return [known.get(f"{SPACE}{word}", unknown) for word in _WORD.findall(text)]
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        """The id of each piece."""
+        return {piece: number for number, piece in enumerate(self.vocabulary())}
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text that the ids spell; special tokens spell nothing."""

@@ -22,6 +22,7 @@ from manyheads.bounded.json_text import parse_json, parse_settings
 from manyheads.config.corpora import TokenizerSettings
 from manyheads.data.tokens.tokenizers import SPACE, train_tokenizer
 from manyheads.errors import ManyheadsError
+from manyheads.extras import naming_extras
 
 if TYPE_CHECKING:
     import tokenizers
@@ -219,11 +220,6 @@ def _settings(path: Path) -> dict[str, Any]:
 
 def _library() -> Any:  # noqa: ANN401
     """Return the library `tokenizers`; if it is missing, the error names the extra that installs it."""
-    try:
+    with naming_extras("WordPiece"):
         import tokenizers
-    except ImportError:
-        raise ManyheadsError(
-            "WordPiece needs the library 'tokenizers', which is not installed.",
-            cure="Install it with: pip install 'manyheads[huggingface]'",
-        ) from None
     return tokenizers

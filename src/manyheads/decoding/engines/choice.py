@@ -8,10 +8,11 @@ from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from manyheads.config.tasks.translation import TranslationConfig
+from manyheads.config.tasks.translation import TranslationConfig, TranslationRecipe
 from manyheads.decoding.options import TranslationOptions
 from manyheads.decoding.search.hypothesis import Hypothesis
 from manyheads.errors import ManyheadsError, Notice, did_you_mean
+from manyheads.extras import naming_extras
 from manyheads.runs.folder import RunFolder
 
 if TYPE_CHECKING:
@@ -25,6 +26,16 @@ PRECISIONS: tuple[Precision, ...] = ("float32", "int16", "int8")
 
 class Engine(Protocol):
     """Turns token ids into hypotheses."""
+
+    @property
+    def calls_at_once(self) -> int:
+        """How many searches, from several threads, are faster together than one after the other."""
+        ...
+
+    @property
+    def aligns(self) -> bool:
+        """Whether a search can return the attention of its outputs to their sources."""
+        ...
 
     def search(
         self, sources: Sequence[Sequence[int]], options: TranslationOptions, *, prefix: Sequence[int] = ()
@@ -67,6 +78,11 @@ class AutoEngine:
         else:
             self._fall_back(reason)
 
+    @property
+    def aligns(self) -> bool:
+        """Whether a search can return the attention of its outputs to their sources."""
+        return self._engine(None).aligns
+
     def search(
         self, sources: Sequence[Sequence[int]], options: TranslationOptions, *, prefix: Sequence[int] = ()
     ) -> list[list[Hypothesis]]:
@@ -76,6 +92,12 @@ class AutoEngine:
     def score(self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> list[list[float]]:
         """Return the log-probability of each token of given targets, the end token included."""
         return self._engine(None).score(sources, targets)
+
+    @property
+    def calls_at_once(self) -> int:
+        """As many as the engine that is used computes at once."""
+        engine = self.torch_engine if self._unsupported_run else self.ctranslate2_engine
+        return engine.calls_at_once
 
     @cached_property
     def ctranslate2_engine(self) -> Engine:
@@ -143,11 +165,12 @@ def _has_graphics_card(device: str) -> bool:
 
 def load_torch_engine(run: RunFolder, device: str, precision: Precision = "float32") -> TorchEngine:
     """Load a run's model into the PyTorch engine."""
-    from manyheads.decoding.engines.int8 import Int8Linear
-    from manyheads.decoding.engines.packing import PackedLinear, can_pack, with_linears
-    from manyheads.decoding.engines.torch import TorchEngine
-    from manyheads.models.interface import SequenceToSequence
-    from manyheads.runs.loading import choose_device, load_model
+    with naming_extras("the torch engine"):
+        from manyheads.decoding.engines.int8 import Int8Linear
+        from manyheads.decoding.engines.packing import PackedLinear, can_pack, with_linears
+        from manyheads.decoding.engines.torch import TorchEngine
+        from manyheads.models.interface import SequenceToSequence
+        from manyheads.runs.loading import choose_device, load_model
 
     if precision == "int16":
         raise ManyheadsError("the torch engine has no int16.", where="--precision", cure="Use int8 or float32.")
@@ -161,4 +184,5 @@ def load_torch_engine(run: RunFolder, device: str, precision: Precision = "float
         model = with_linears(model, Int8Linear)
     elif place.type == "cpu" and can_pack():
         model = with_linears(model, PackedLinear)
-    return TorchEngine(model, run.config_for(TranslationConfig))
+    alignment = run.recipe_for(TranslationRecipe).decoding.alignment
+    return TorchEngine(model, run.config_for(TranslationConfig), alignment=alignment)

@@ -10,19 +10,23 @@ can be out of date. Where CTranslate2 differs from our own searches, this engine
 - CTranslate2 stops at K finished hypotheses, even poor ones, unless its length penalty is 0. With 0, it continues until
   the most probable hypothesis has finished. So its penalty is 0, and the length penalty is applied here.
 - At a length limit, unfinished hypotheses are dropped if there are finished ones, and the best is marked as limited.
+- CTranslate2 returns the mean attention of the first heads of one layer, at the step that writes a token. So the model
+  is converted with the heads that align first in their layer, and the rows are moved to the step that aligns.
 - Where tokens are forbidden or forced (start token, repeated n-grams, a prefix), CTranslate2's scores are not the
   model's log-probabilities, so they are computed again.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import ctranslate2
 
-from manyheads.config.tasks.translation import TranslationConfig
+from manyheads.config.tasks.translation import TranslationConfig, TranslationRecipe
+from manyheads.decoding.aligning import rows_at
 from manyheads.decoding.engines.choice import PRECISIONS, Precision
 from manyheads.decoding.engines.shortlist import Shortlist
 from manyheads.decoding.options import TranslationOptions
@@ -53,17 +57,26 @@ class Parallelism(NamedTuple):
 
 
 class CTranslate2Engine:
-    """Token ids in, hypotheses out."""
+    """Token ids in, hypotheses out. Several threads may call it: its workers take the batches of all of them."""
+
+    calls_at_once = 2  # one computes while the results of the other are read
+
+    aligns = True  # it runs Transformers only
 
     def __init__(self, run: RunFolder, *, precision: Precision = "float32") -> None:
         self.config = run.config_for(TranslationConfig)
         self.special = self.config.special
         self._never = frozenset(self.special.never)
+        model = self.config.transformer
+        self._alignment = run.recipe_for(TranslationRecipe).decoding.alignment.resolved(
+            layers=model.decoder_layers, heads=model.heads
+        )
         self._run = run
         self._precision = _supported(precision)
         self._workers = usable_cores()
         self._positions = INITIAL_POSITIONS
         self._translators: dict[Parallelism, ctranslate2.Translator] = {}
+        self._loading = threading.Lock()
         # Read now, so that a damaged run fails here. The first translator that is loaded uses these arrays.
         self._arrays: Arrays | None = read_checked(run.weights_file, self.config)
         self._names = [str(i) for i in range(max(self.config.source_vocabulary, self.config.target_vocabulary))]
@@ -93,7 +106,13 @@ class CTranslate2Engine:
             )
             for row, hypotheses in zip(overlong, again, strict=True):
                 found[row] = hypotheses
-        return [_ranked(hypotheses) for hypotheses in found]
+        return [[self._aligned(one) for one in _ranked(hypotheses)] for hypotheses in found]
+
+    def _aligned(self, hypothesis: Hypothesis) -> Hypothesis:
+        """Return a hypothesis with its attention, if it was requested, at the step that aligns."""
+        if hypothesis.attention is None:
+            return hypothesis
+        return replace(hypothesis, attention=rows_at(self._alignment.step, hypothesis.attention))
 
     def _truncate(
         self,
@@ -286,9 +305,10 @@ class CTranslate2Engine:
             if source > settings.maximum:
                 raise too_long(source, settings.maximum)
             return min(target, settings.maximum)
-        if settings.absolute and max(source, target) > self._positions:
-            self._positions = 2 * max(source, target)
-            self._translators.clear()
+        with self._loading:
+            if settings.absolute and max(source, target) > self._positions:
+                self._positions = 2 * max(source, target)
+                self._translators.clear()
         return target
 
     def _parallelism(self, sentences: int) -> Parallelism:
@@ -303,9 +323,10 @@ class CTranslate2Engine:
 
     def _translator(self, parallelism: Parallelism) -> ctranslate2.Translator:
         """Return the model with this number of workers and threads, loaded on first use."""
-        if parallelism not in self._translators:
-            self._translators[parallelism] = self._load(parallelism)
-        return self._translators[parallelism]
+        with self._loading:
+            if parallelism not in self._translators:
+                self._translators[parallelism] = self._load(parallelism)
+            return self._translators[parallelism]
 
     def _load(self, parallelism: Parallelism) -> ctranslate2.Translator:
         """Convert the run's model, and load it."""
@@ -315,7 +336,13 @@ class CTranslate2Engine:
         arrays, self._arrays = self._arrays or read_checked(self._run.weights_file, config), None
         int8_maximum = INT8_MAXIMUM if sums_bytes_safely() else PORTABLE_INT8_MAXIMUM
         files = model_files(
-            arrays, config, vocabularies, positions=self._positions, quantization=stored, int8_maximum=int8_maximum
+            arrays,
+            config,
+            vocabularies,
+            positions=self._positions,
+            alignment=self._alignment,
+            quantization=stored,
+            int8_maximum=int8_maximum,
         )
         if self._run.shortlist_file.exists():
             files["vmap.txt"] = Shortlist.read(self._run.shortlist_file).ctranslate2_map(self._names)

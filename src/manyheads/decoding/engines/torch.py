@@ -8,8 +8,11 @@ from typing import TypeVar
 
 import torch
 
+from manyheads.attention.observer import Observable
 from manyheads.attention.recording import record_attention
+from manyheads.config.alignment import AlignmentSettings
 from manyheads.config.tasks.translation import TranslationConfig
+from manyheads.decoding.aligning import rows_at
 from manyheads.decoding.options import TranslationOptions
 from manyheads.decoding.search.constraints import Constraints
 from manyheads.decoding.search.from_source import beam_from_source, greedy_from_source
@@ -37,15 +40,31 @@ def in_batches(work: Callable[[list[int]], list[Result]], *, lengths: Sequence[i
 class TorchEngine:
     """Token ids in, hypotheses out."""
 
-    def __init__(self, model: AnySequenceToSequence, config: TranslationConfig) -> None:
+    calls_at_once = 1  # a search uses all cores
+
+    def __init__(
+        self, model: AnySequenceToSequence, config: TranslationConfig, *, alignment: AlignmentSettings | None = None
+    ) -> None:
         self.model = model
         self.config = config
+        self.alignment = alignment or AlignmentSettings()
         self.special = config.special
 
     @property
     def device(self) -> torch.device:
         """The device of the model's weights."""
         return self.model.output_vectors.device
+
+    @property
+    def aligns(self) -> bool:
+        """Whether a search can return the attention of its outputs to their sources."""
+        return bool(self._attentions)
+
+    @property
+    def _attentions(self) -> list[str]:
+        """The names of the attentions from the decoder to the encoder, from the first layer to the last."""
+        parts = self.model.named_modules()
+        return [name for name, part in parts if isinstance(part, Observable) and name.endswith("cross_attention")]
 
     def search(
         self, sources: Sequence[Sequence[int]], options: TranslationOptions, *, prefix: Sequence[int] = ()
@@ -63,14 +82,17 @@ class TorchEngine:
     def _search_with_attention(
         self, sources: Sequence[Sequence[int]], options: TranslationOptions, prefix: Sequence[int]
     ) -> list[list[Hypothesis]]:
-        """Search, and attach the cross-attention of the last layer to the best hypothesis of each source."""
-        with record_attention(self.model) as recording:
+        """Search, and attach the attention that aligns to the best hypothesis of each source."""
+        names = self._attentions
+        if not names:
+            raise ManyheadsError("this model has no attention, so there are no alignments.", where="--alignments")
+        with record_attention(self.model, names) as recording:
             found = self._search(sources, options, prefix)
-        last = [name for name in recording if name.endswith("cross_attention")][-1]
-        attention = recording[last].mean(dim=1)  # [B, T, S]
+        chosen = self.alignment.resolved(layers=len(names), heads=recording[names[0]].shape[1])
+        attention = recording[names[chosen.layer]][:, list(chosen.heads)].mean(dim=1)  # [B, T, S]
         for row, (hypotheses, source) in enumerate(zip(found, sources, strict=True)):
             weights = attention[row, : len(hypotheses[0].tokens), : len(source) + 1]
-            hypotheses[0] = replace(hypotheses[0], attention=weights.tolist())
+            hypotheses[0] = replace(hypotheses[0], attention=rows_at(chosen.step, weights.tolist()))
         return found
 
     def _search(
@@ -78,7 +100,7 @@ class TorchEngine:
     ) -> list[list[Hypothesis]]:
         """Return the hypotheses of each source of one batch."""
         source = self._source(sources)
-        limits = [len(ids) + options.extra_length for ids in sources]
+        limits = [self.config.output_limit(len(ids), extra=options.extra_length) for ids in sources]
         constraints = Constraints([prefix] * len(sources) if prefix else (), options.no_repeat_ngram)
         if options.sample:
             return self._sample(source, limits, options, constraints)

@@ -19,7 +19,7 @@ class Hypothesis:
     """One output: token ids with the end token if it was reached, its log-probability and its score.
 
     `limited` means that the length limit excluded a more probable output. `attention`, if it was requested, is the
-    attention of each token to each source token [T, S]: the mean of the last layer's heads.
+    attention that aligns each token with source tokens [T, S]: see `config.alignment`.
     """
 
     tokens: list[int]

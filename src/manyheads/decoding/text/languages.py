@@ -14,6 +14,7 @@ from manyheads.errors import ManyheadsError
 # Up to this number of texts, the language of each is detected. Among more texts, some are short enough to be mistaken
 # for another language, so they are detected together.
 MOST_DETECTED_SINGLY = 16
+PIVOT = "en"  # the language between two that a run does not translate into each other
 
 
 class Languages:
@@ -34,6 +35,11 @@ class Languages:
         """The target languages that can be chosen; empty if there is no choice."""
         return list(dict.fromkeys(target for _, target in self._directions))
 
+    @property
+    def only_target(self) -> str | None:
+        """The target language of a run that has one; None if there are several, or if it is unknown."""
+        return (self.targets[0] if len(self.targets) == 1 else None) if self._directions else self._single_target
+
     def sources(self, to: str | None = None) -> list[str]:
         """Return the source languages (of the target `to`, if given); empty if they are unknown."""
         return self._sources.get(to, self._single_sources)
@@ -50,30 +56,27 @@ class Languages:
             return to
         return self.default_target(text, source=source) if self._directions else self._single_target
 
-    def check_source(self, texts: Sequence[str], *, source: str | None, to: str | None) -> None:
-        """Raise an error for texts in a language that the run does not translate into `to`.
+    def by_way_of_pivot(self, texts: Sequence[str], *, source: str | None, to: str | None) -> list[bool]:
+        """Return which texts are translated into English first, since the run does not translate them into `to`.
 
         Their language is `source`, or is detected among all languages of the run: for a few texts one by one, for many
-        together. An ambiguous text is accepted if one of its likely languages is translated into `to`.
+        together. An ambiguous text is translated directly if one of its likely languages is translated into `to`.
+
+        Raises:
+            ManyheadsError: If a text is in a language that is not translated into `to` either way.
         """
-        if source is None and to is None:  # the target is chosen by the language of the text
-            return
         possible = self.sources(to)
-        if not possible or (None, to) in self._directions:  # any source language is accepted
-            return
-        # If every language of the run is accepted, do not load the detector: that takes half as long as the rest of a
-        # command.
-        all_accepted = set(self.sources()) <= {*possible, to}
         if source is not None:
-            if source not in possible:
-                raise _unsupported(f"this run does not translate from '{source}'", to, possible, where="--from")
-        elif not all_accepted and all(self._detector.supports(code) for code in possible):
-            for sample in texts if len(texts) <= MOST_DETECTED_SINGLY else ["\n".join(texts)]:
-                detections = likely_languages(self._detector.detect(sample))
-                if detections and not any(detection.language in possible for detection in detections):
-                    what = f"the text seems to be in '{detections[0].language}', which this run does not translate"
-                    cure = f"If it is in another language, name that: --from {possible[0]}"
-                    raise _unsupported(what, to, possible, where="--to", cure=cure)
+            return [bool(possible) and self._needs_pivot([source], to, is_detected=False)] * len(texts)
+        # If every language of the run is accepted, do not load the detector: that takes half as long as the rest of a
+        # command. Without a target, it is chosen by the language of the text.
+        all_accepted = to is None or set(self.sources()) <= {*possible, to}
+        if not possible or all_accepted or not all(self._detector.supports(code) for code in possible):
+            return [False] * len(texts)
+        samples = texts if len(texts) <= MOST_DETECTED_SINGLY else ["\n".join(texts)]
+        likely = [likely_languages(self._detector.detect(sample)) for sample in samples]
+        ways = [self._needs_pivot([one.language for one in some], to, is_detected=True) for some in likely]
+        return ways if len(ways) == len(texts) else ways * len(texts)
 
     def tag_ids(self, target: str | None) -> list[int]:
         """Return the ids of a target language's tag, which precede those of a text; empty if the run has no tags."""
@@ -85,6 +88,19 @@ class Languages:
         language = detections[0].language if detections else source
         possible = [target for source, target in self._directions if source == language] or self.targets
         return next((code for code in possible if code == _user_language()), possible[0])
+
+    def _needs_pivot(self, likely: Sequence[str], to: str | None, *, is_detected: bool) -> bool:
+        """Return whether a text in one of these languages is translated into English first."""
+        possible = self.sources(to)
+        if not likely or (None, to) in self._directions or any(code in possible for code in likely):
+            return False
+        if PIVOT in possible and likely[0] in self.sources(PIVOT) and likely[0] != to:
+            return True
+        if not is_detected:
+            raise _unsupported(f"this run does not translate from '{likely[0]}'", to, possible, where="--from")
+        what = f"the text seems to be in '{likely[0]}', which this run does not translate"
+        cure = f"If it is in another language, name that: --from {possible[0]}"
+        raise _unsupported(what, to, possible, where="--to", cure=cure)
 
     def _check_target(self, to: str) -> None:
         """Raise an error for a language that this run does not translate into."""

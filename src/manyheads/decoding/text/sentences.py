@@ -1,4 +1,4 @@
-"""Splits text into sentences and joins their translations; everything between sentences is kept as it is.
+"""Splits text into sentences.
 
 A line break or a tab always ends a sentence. Within a line, the library sentencex finds sentence ends; it has the
 punctuation of about 300 languages and the abbreviations of many. It finds no ends inside quotations and brackets, and
@@ -11,13 +11,10 @@ sentence.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
-from manyheads.data.text.spacing import gap_between
-
-Span = tuple[int, int]
-"""Start and stop of a part of a text."""
+from manyheads.documents.spacing import is_cased
+from manyheads.documents.split_text import Span, SplitText
 
 _LINE = re.compile(r"[^\n\r\t\v\f\x1c-\x1e\x85\u2028\u2029]+")
 _MARKS = ".!?…‽⁇⁈⁉。！？｡．؟۔।॥։።၊။។៕᠃᠉༎།"
@@ -49,59 +46,6 @@ _ABBREVIATIONS = {
 _ABBREVIATED = {code: frozenset(words.split()) for code, words in _ABBREVIATIONS.items()}
 _ORDINAL_LANGUAGES = "bs cs da de et fi fo hr hu is lv nb nn no pl sk sl sr tr"  # write an ordinal with a full stop
 _ORDINAL = re.compile(r"\d{1,2}")
-
-
-@dataclass(frozen=True)
-class SplitText:
-    """A text split into sentences, and the gaps before, between and after them (one more than sentences)."""
-
-    sentences: list[str]
-    gaps: list[str]
-
-    @classmethod
-    def from_spans(cls, text: str, spans: Iterable[Span]) -> SplitText:
-        """Return a text split at these spans, which must leave out nothing but white space."""
-        sentences, gaps, end = [], [], 0
-        for start, stop in spans:
-            gaps.append(text[end:start])
-            sentences.append(text[start:stop])
-            end = stop
-        return cls(sentences, [*gaps, text[end:]])
-
-    def split_further(self, split: Callable[[str], SplitText]) -> SplitText:
-        """Return the same text with each sentence split by a function."""
-        sentences: list[str] = []
-        gaps = self.gaps[:1]
-        for sentence, gap in zip(self.sentences, self.gaps[1:], strict=True):
-            inner = split(sentence)
-            sentences += inner.sentences
-            gaps[-1] += inner.gaps[0]
-            gaps += inner.gaps[1:]
-            gaps[-1] += gap
-        return SplitText(sentences, gaps)
-
-    def fill(self, translations: Sequence[str], language: str | None = None) -> str:
-        """Return the text with each sentence replaced by its translation, and the spacing of the target language."""
-        gaps = self.translated_gaps(translations, language)
-        return "".join(part for pair in zip(gaps, [*translations, ""], strict=True) for part in pair)
-
-    def translated_gaps(self, translations: Sequence[str], language: str | None) -> list[str]:
-        """Return the gaps with the spacing of the target language."""
-        first, *others = self.gaps
-        if not others:
-            return [first]
-        *between, last = others
-        inner = [
-            gap_between(gap, translations[i], translations[i + 1], language, begins_word=_begins_word(self, i + 1))
-            for i, gap in enumerate(between)
-        ]
-        return [first, *inner, last]
-
-
-def _begins_word(text: SplitText, number: int) -> bool:
-    """Return whether a part begins with a word, not in the middle of a word that was too long."""
-    before, after = text.sentences[number - 1][-1:], text.sentences[number][:1]
-    return not (_is_cased(before) and _is_cased(after) and not text.gaps[number])
 
 
 def split_sentences(
@@ -165,7 +109,7 @@ def _is_end(line: str, end: int, code: str) -> bool:
     following = line[start : start + 1]
     if following in _CONTINUES or following.islower():
         return False
-    if not line[end].isspace() and (_is_cased(following) or following.isdigit()):
+    if not line[end].isspace() and (is_cased(following) or following.isdigit()):
         return False  # example.com, Yahoo!Mail
     before = line[max(0, end - _LONGEST_WORD) : end].rstrip(_CLOSING.replace("\\", ""))
     return not (before.endswith(".") and _is_abbreviated(before[:-1], code))
@@ -180,11 +124,6 @@ def _is_abbreviated(before: str, code: str) -> bool:
     initial = len(word) == 1 and word.isupper()
     ordinal = code in _ORDINAL_LANGUAGES.split() and _ORDINAL.fullmatch(word) is not None
     return initial or ordinal or word in _ABBREVIATED.get(code, ())
-
-
-def _is_cased(letter: str) -> bool:
-    """Return whether a letter belongs to a script with upper and lower case; such scripts separate words by spaces."""
-    return letter.lower() != letter.upper()
 
 
 def stripped(text: str, start: int, stop: int) -> Span:

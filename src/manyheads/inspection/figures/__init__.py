@@ -6,6 +6,9 @@
 | `fonts` | nothing itself: finds installed fonts that have the characters of a text |
 | `attention` | one head, all heads of a layer, or all layers |
 | `alignment` | attention weights between source and target tokens or words |
+| `memory` | what each hop of a memory network reads of each fact |
+| `earlier_text` | what a language model with a memory reads of it |
+| `halting` | how many steps in depth each token takes |
 | `steps` | decoding steps, with candidates and attention |
 | `beam` | beam search as a tree |
 | `positions` | the positional encodings and their dot products |

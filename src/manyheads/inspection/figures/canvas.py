@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from manyheads.data.tokens.tokenizers import SPACE
 from manyheads.errors import ManyheadsError
+from manyheads.extras import naming_extras
 from manyheads.inspection.figures.fonts import font_families
 from manyheads.runs.atomic import write_file
 
@@ -46,13 +47,8 @@ def drawing_style(texts: Iterable[str] = ()) -> Iterator[None]:
 
 def load_matplotlib() -> Any:  # noqa: ANN401
     """Return matplotlib; if it is missing, raise an error that names the extra to install."""
-    try:
+    with naming_extras("a picture"):
         import matplotlib
-    except ImportError:
-        raise ManyheadsError(
-            "pictures need the library 'matplotlib', which is not installed.",
-            cure="Install it with: pip install 'manyheads[plots]'",
-        ) from None
     return matplotlib
 
 

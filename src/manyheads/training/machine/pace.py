@@ -6,7 +6,6 @@ instructions for it, and more threads are slower where other processes use the c
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,13 +17,15 @@ import torch
 from manyheads.processor import processor_flags
 from manyheads.tasks.interface import Task
 from manyheads.training.learner import Learner
+from manyheads.training.machine.bfloat16_probe import bfloat16_crashes
 from manyheads.training.machine.distributed import World
-from manyheads.training.machine.precision import amx_is_unsafe
+from manyheads.training.machine.products import onednn_is_available
 
 WARM_UP = 2  # updates that also load kernels and allocate memory
 LEAST = 3  # updates that are measured, however slow they are
 HALVINGS = 2  # numbers of threads that are measured below the largest one, each half of the one before
 Clock = Callable[[], float]
+Products = Literal["torch", "onednn"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Pace:
 
     threads: int
     precision: Literal["float32", "bfloat16"]
+    products: Products
     seconds_per_update: float
     tokens_per_update: float
     flops_per_update: float
@@ -49,7 +51,8 @@ class Pace:
 
     def __str__(self) -> str:
         threads = f"{self.threads} thread{'' if self.threads == 1 else 's'}"
-        return f"{self.tokens_per_second:,.0f} tokens/s in {self.precision} on {threads}"
+        library = " by oneDNN" if self.products == "onednn" else ""
+        return f"{self.tokens_per_second:,.0f} tokens/s in {self.precision}{library} on {threads}"
 
 
 def measure_pace(
@@ -57,12 +60,15 @@ def measure_pace(
     *,
     threads: int,
     precision: Literal["float32", "bfloat16"],
+    products: Products,
     seconds: float,
     device: torch.device,
     clock: Clock = time.perf_counter,
 ) -> Pace:
     """Measure updates of a new model for a time. Nothing of the run changes: the model is thrown away."""
-    settings = task.recipe.training.model_copy(update={"precision": precision, "threads": threads})
+    settings = task.recipe.training.model_copy(
+        update={"precision": precision, "products": products, "threads": threads}
+    )
     measured = task.with_recipe(task.recipe.model_copy(update={"training": settings}))
     with _threads(threads):
         learner = Learner(measured, measured.same_model().to(device), World(device=device))
@@ -82,7 +88,7 @@ def measure_pace(
             done.append(update(WARM_UP + len(done)))
             now = clock()
         tokens, flops = (sum(each) / len(done) for each in zip(*done, strict=True))
-        return Pace(threads, precision, (now - begin) / len(done), tokens, flops)
+        return Pace(threads, precision, products, (now - begin) / len(done), tokens, flops)
 
 
 def fastest_pace(
@@ -90,8 +96,9 @@ def fastest_pace(
 ) -> Pace:
     """Measure what could be fastest here, and return the fastest; what the recipe sets is not changed."""
     paces = [
-        measure_pace(task, threads=count, precision=precision, seconds=seconds, device=device)
+        measure_pace(task, threads=count, precision=precision, products=products, seconds=seconds, device=device)
         for precision in _precisions(task, device)
+        for products in _products(task, precision, device)
         for count in _thread_counts(task, threads, device)
     ]
     best = max(paces, key=lambda pace: pace.tokens_per_second)
@@ -111,12 +118,19 @@ def _precisions(task: Task[Any, Any], device: torch.device) -> Iterator[Literal[
     if wanted != "auto":
         yield wanted
         return
-    flags = processor_flags()
     yield "float32"
-    if device.type == "cpu" and {"avx512_bf16", "amx_bf16"} & flags and not amx_is_unsafe(flags, os.environ):
+    if device.type == "cpu" and {"avx512_bf16", "amx_bf16"} & processor_flags() and not bfloat16_crashes():
         yield "bfloat16"
     if device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False):
         yield "bfloat16"
+
+
+def _products(task: Task[Any, Any], precision: str, device: torch.device) -> tuple[Products, ...]:
+    """Return the libraries of matrix products to measure: the recipe's, and oneDNN where there is a choice."""
+    given: Products = task.recipe.training.products
+    if given != "torch" or precision != "float32" or device.type != "cpu" or not onednn_is_available():
+        return (given,)
+    return ("torch", "onednn")
 
 
 def _thread_counts(task: Task[Any, Any], most: int, device: torch.device) -> list[int]:

@@ -8,19 +8,20 @@ is faster on GPUs, and slower on most CPUs. `auto` chooses.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import torch
 
 from manyheads.config.training import TrainingSettings
 from manyheads.errors import ManyheadsError
 from manyheads.processor import processor_flags
+from manyheads.training.machine.bfloat16_probe import INSTRUCTIONS, bfloat16_crashes
 from manyheads.training.machine.peak import matrix_product_peak
+from manyheads.training.machine.products import OneDNNProducts, onednn_is_available
 
 WORTH_COMPILING = 5000  # steps; compiling takes minutes, which a short run does not regain
-INSTRUCTIONS = "ONEDNN_MAX_CPU_ISA"  # the environment variable that limits the instructions which oneDNN uses
 
 
 @dataclass(frozen=True)
@@ -32,11 +33,12 @@ class Precision:
     tensor_float: bool  # let the device round float32 factors to TF32
     compiled: bool
     why: str
+    products: Literal["torch", "onednn"] = "torch"  # of float32 factors on a processor
 
     def autocast(self) -> AbstractContextManager[object]:
         """Return the context in which to compute the objective; its backward pass belongs outside."""
         if self.dtype == torch.float32:
-            return nullcontext()
+            return OneDNNProducts() if self.products == "onednn" else nullcontext()
         return torch.autocast(self.device.type, dtype=self.dtype)
 
     def configure_torch(self) -> None:
@@ -50,7 +52,8 @@ class Precision:
 
     def peak(self) -> float:
         """Measure the device's peak in FLOPs per second: the faster of the chosen type and float32."""
-        return max(matrix_product_peak(self.device, dtype=dtype) for dtype in {self.dtype, torch.float32})
+        with OneDNNProducts() if self.products == "onednn" else nullcontext():
+            return max(matrix_product_peak(self.device, dtype=dtype) for dtype in {self.dtype, torch.float32})
 
     def sentence(self) -> str:
         """Return the choice and its reason as one line."""
@@ -58,11 +61,22 @@ class Precision:
         threads = torch.get_num_threads()
         processor = f"{threads} thread{'' if threads == 1 else 's'}"
         place = processor if self.device.type == "cpu" else str(self.device)
-        return f"{name} on {place}{', compiled' if self.compiled else ''}: {self.why}."
+        library = ", products by oneDNN" if self.products == "onednn" else ""
+        return f"{name} on {place}{library}{', compiled' if self.compiled else ''}: {self.why}."
 
 
 def choose_precision(settings: TrainingSettings, device: torch.device) -> Precision:
     """Return how to compute on a device: as the recipe says, or the fastest safe choice."""
+    precision = _choose_type(settings, device)
+    if settings.products == "torch" or precision.dtype != torch.float32 or device.type != "cpu":
+        return precision
+    if not onednn_is_available():
+        raise ManyheadsError("this build of PyTorch has no oneDNN.", where="training.products", cure="Set it to torch.")
+    return replace(precision, products="onednn")
+
+
+def _choose_type(settings: TrainingSettings, device: torch.device) -> Precision:
+    """Return the type of the factors in matrix products, and whether to compile."""
     compiled = _compiles(settings, device)
     if settings.precision == "bfloat16":
         _check_bfloat16(device)
@@ -100,17 +114,9 @@ def _check_bfloat16(device: torch.device) -> None:
         raise ManyheadsError(
             f"{device} does not support bfloat16.", where="training.precision", cure="Leave it at auto."
         )
-    if device.type == "cpu" and amx_is_unsafe(processor_flags(), os.environ):
-        # Some virtual machines report AMX but have no tiles; the process dies of an illegal instruction.
+    if device.type == "cpu" and bfloat16_crashes():
         raise ManyheadsError(
-            "this processor reports AMX, whose bfloat16 products can crash the process.",
+            "this processor reports AMX, but its bfloat16 products crash.",
             where="training.precision",
             cure=f"Start again with {INSTRUCTIONS}=AVX512_CORE_BF16 in the environment, or leave it at auto.",
         )
-
-
-def amx_is_unsafe(flags: set[str], environment: Mapping[str, str]) -> bool:
-    """Whether the processor reports AMX and oneDNN is not prevented from using it."""
-    limit = environment.get(INSTRUCTIONS, "").upper()
-    limited = limit not in ("", "ALL", "DEFAULT") and "AMX" not in limit
-    return "amx_bf16" in flags and not limited

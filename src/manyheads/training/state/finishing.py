@@ -71,13 +71,15 @@ def with_end_of(run: RunFolder, recipe: R) -> R:
 
     That is its end, and where this was planned for a time, the threads and the precision in which it was measured.
     """
-    if not run.recipe_file.exists() or recipe.training.schedule.kind != "warmup_constant_decay":
+    earlier = run.recipe() if run.recipe_file.exists() else run.begun_with()
+    if earlier is None or recipe.training.schedule.kind != "warmup_constant_decay":
         return recipe
-    before = run.recipe().training
+    before = earlier.training
     if before.schedule.decay_from is None or recipe.training.schedule.decay_from is not None:
         return recipe
     schedule = recipe.training.schedule.model_copy(update={"decay_from": before.schedule.decay_from})
     update: dict[str, object] = {"steps": before.steps, "schedule": schedule}
     if recipe.training.minutes is not None and before.minutes is not None:
-        update |= {"minutes": before.minutes, "threads": before.threads, "precision": before.precision}
+        names = ("minutes", "threads", "precision", "products")
+        update |= {name: getattr(before, name) for name in names}
     return recipe.model_copy(update={"training": recipe.training.model_copy(update=update)})

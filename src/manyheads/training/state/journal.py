@@ -8,7 +8,9 @@ from it. Both then read as if the run had not been interrupted.
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -69,9 +71,9 @@ def _is_journal(path: Path) -> bool:
 
 
 def _is_text(path: Path) -> bool:
-    """Whether this is a file of UTF-8."""
+    """Whether this is a file of UTF-8, and no pipe or device."""
     try:
-        return "\0" not in path.read_text(encoding="utf-8")
+        return path.is_file() and "\0" not in path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return False
 
@@ -95,6 +97,7 @@ class _Events:
 
     def __init__(self, run: RunFolder, entries: list[Entry], tell: Tell) -> None:
         self._writer: Any = None
+        self._place = run.events
         self._tell = tell
         try:
             from torch.utils.tensorboard import SummaryWriter
@@ -111,6 +114,7 @@ class _Events:
         if self._writer is None:
             return
         with self._tried():
+            self._check_place()
             for name, value in entry.items():
                 if name != "step" and isinstance(value, int | float):
                     self._writer.add_scalar(f"{entry['kind']}/{name}", value, entry["step"])
@@ -120,7 +124,13 @@ class _Events:
         """Close the event file."""
         if self._writer is not None:
             with self._tried():
+                self._check_place()
                 self._writer.close()
+
+    def _check_place(self) -> None:
+        """Raise an error if the folder is gone: the thread that writes into it would print a traceback."""
+        if not self._place.is_dir():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self._place))
 
     @contextmanager
     def _tried(self) -> Iterator[None]:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers import LAW
-from manyheads.data.text.placeholders import placeholders, same_placeholders
+from manyheads.documents.placeholders import placeholders, protected, same_placeholders
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,7 @@ from manyheads.data.text.placeholders import placeholders, same_placeholders
         ("See https://example.org/a?b=1, (www.example.org).", ["https://example.org/a?b=1", "www.example.org"]),
         ("Write to me.too@mail.example.org.", ["me.too@mail.example.org"]),
         ("{% trans %}", ["{% trans %}"]),
+        ('[X0X] and <x id="1"/>, [XOX]', ["[X0X]", '<x id="1"/>']),
     ],
 )
 def test_placeholders_are_found_in_their_order(text, expected):
@@ -45,19 +46,62 @@ def test_what_is_translated_is_no_placeholder(text):
     assert placeholders(text) == []
 
 
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        (
+            r"See /etc/hosts, ~/a.txt, ../b/c.py and C:\Users\me.",
+            ["/etc/hosts", "~/a.txt", "../b/c.py", r"C:\Users\me"],
+        ),
+        ("MSB3352: 2.20.0, v1.2.3 at 192.168.0.1:80", ["MSB3352", "2.20.0", "v1.2.3", "192.168.0.1:80"]),
+        ("0x1F of 550e8400-e29b-41d4-a716-446655440000", ["0x1F", "550e8400-e29b-41d4-a716-446655440000"]),
+        ("Port 33418", ["33418"]),
+        ("↩ 👍🏽 👨\u200d👩\u200d👧 🇩🇪 \ue123", ["↩", "👍🏽", "👨\u200d👩\u200d👧", "🇩🇪", "\ue123"]),
+        ("# files of {0}", ["#", "{0}"]),
+        ("and/or, km/h, 24/7, TCP/IP, 3 of 1984, 1.000.000, 12,345,678, 15.11.2026, 1st, #5", []),
+    ],
+)
+def test_a_translator_keeps_paths_codes_and_pictures_too(text, expected):
+    assert [one.text for one in protected(text)] == expected
+
+
 pieces = st.sampled_from(
-    ["{0}", "{", "}", "%", "s", "%s", "%%", "$", "(x)", "<b>", "<", ">", "/", "@a.b", "http://", "w", " "]
+    [
+        "{0}",
+        "{",
+        "}",
+        "%",
+        "s",
+        "C:\\",
+        "🇩",
+        "12345",
+        "#",
+        "%s",
+        "%%",
+        "$",
+        "(x)",
+        "<b>",
+        "<",
+        ">",
+        "/",
+        "@a.b",
+        "http://",
+        "w",
+        " ",
+    ]
 )
 
 
 @LAW
 @given(text=st.lists(pieces).map("".join))
 def test_they_stand_where_they_say_and_never_overlap(text):
-    end = 0
-    for one in placeholders(text):
-        assert end <= one.start < one.end
-        assert text[one.start : one.end] == one.text
-        end = one.end
+    for found in (placeholders(text), protected(text)):
+        end = 0
+        for one in found:
+            assert end <= one.start < one.end
+            assert text[one.start : one.end] == one.text
+            end = one.end
+    assert set(placeholders(text)) <= set(protected(text))
 
 
 def test_both_sides_must_have_the_same_in_any_order():

@@ -16,3 +16,8 @@ def gap_between(gap: str, before: str, after: str, language: str | None, *, begi
     if language.split("-")[0] in WITHOUT_SPACES:
         return gap if before[-1:].isascii() and after[:1].isascii() else ""
     return gap.replace("\u3000", " ") or (" " if begins_word and before and after else "")
+
+
+def is_cased(letter: str) -> bool:
+    """Return whether a letter belongs to a script with upper and lower case; such scripts separate words by spaces."""
+    return letter.lower() != letter.upper()

@@ -1,0 +1,91 @@
+"""Texts with inline tags: their sentences are translated together, and the tags put into the translations.
+
+The attention of the model says where the tags within a sentence go. It costs time, so only such sentences have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from manyheads.decoding.text.linking import links_of
+from manyheads.documents.interface import Styled
+from manyheads.documents.split_text import SplitText
+from manyheads.documents.tag_placing import placed
+
+if TYPE_CHECKING:
+    from manyheads.decoding.translator import Translation, Translator
+
+
+def translate_styled(
+    translator: Translator,
+    texts: Sequence[Styled],
+    *,
+    to: str | None,
+    source: str | None,
+    language: str | None,
+    **changes: Any,  # noqa: ANN401
+) -> list[tuple[Styled, list[Translation]]]:
+    """Return the translation of each text, and those of its sentences.
+
+    Args:
+        translator: The translator.
+        texts: The texts.
+        to: The target language, for a model of several.
+        source: The language of the texts, for a model of several.
+        language: The language of the translations, whose spacing is used.
+        changes: Further fields of `TranslationOptions`.
+    """
+    longest = translator.options.changed(changes).split_above
+    plain = [text.text for text in texts]
+    splits = [split for split, _ in translator.splitter.split_and_encode(plain, longest=longest, source=source, to=to)]
+    options = {"scores": False, **changes, "to": to, "source": source, "split_above": 0}
+    found = iter(_translated(translator, texts, splits, options))
+    translated = [list(islice(found, len(split.sentences))) for split in splits]
+    return [
+        (_placed(translator, text, split, some, language), some)
+        for text, split, some in zip(texts, splits, translated, strict=True)
+    ]
+
+
+def has_tags_within(text: Styled, split: SplitText) -> list[bool]:
+    """Return for each sentence of a text whether a tag stands between its first and its last character."""
+    offsets = [tag.offset for tag in text.tags]
+    within, start = [], 0
+    for gap, sentence in zip(split.gaps, split.sentences, strict=False):
+        start += len(gap)
+        stop = start + len(sentence)
+        within.append(any(start < offset < stop for offset in offsets))
+        start = stop
+    return within
+
+
+def _translated(
+    translator: Translator, texts: Sequence[Styled], splits: Sequence[SplitText], options: dict[str, Any]
+) -> list[Translation]:
+    """Return the translations of all sentences, with the attention for those with tags within."""
+    sentences = [sentence for split in splits for sentence in split.sentences]
+    tagged = [has for text, split in zip(texts, splits, strict=True) for has in has_tags_within(text, split)]
+    if not (any(tagged) and _can_align(translator, sentences, options)):
+        return translator.translations(sentences, **options)
+    found: dict[bool, Iterator[Translation]] = {}
+    for need in (True, False):
+        chosen = [one for one, has in zip(sentences, tagged, strict=True) if has == need]
+        found[need] = iter(translator.translations(chosen, **{**options, "alignments": need}))
+    return [next(found[has]) for has in tagged]
+
+
+def _can_align(translator: Translator, sentences: Sequence[str], options: dict[str, Any]) -> bool:
+    """Return whether the attention between sentences and their translations can be known."""
+    languages = translator.languages
+    ways = languages.by_way_of_pivot(sentences, source=options["source"], to=options["to"]) if languages else []
+    return translator.engine.aligns and not any(ways)
+
+
+def _placed(
+    translator: Translator, text: Styled, split: SplitText, some: Sequence[Translation], language: str | None
+) -> Styled:
+    """Return the translation of a text, with its tags."""
+    alignments = [links_of(one, translator.tokenizers) for one in some]
+    return placed(text, split, [one.text for one in some], language, alignments)
