@@ -5,7 +5,7 @@
 The memory is generated first, so that nothing need be fetched, in English, German and French. Then the real command
 trains on it with no other option than `--to`, but for one step of a small model, and its resident memory is sampled.
 The parts of its work are told by what it says: the first look at all units; what is held out, and the tokenizer, whose
-trainer holds a million pairs, whatever they are read from; the token ids; and the first step.
+trainer holds as many pairs as it may read at most; the token ids; and the first step.
 """
 
 from __future__ import annotations
