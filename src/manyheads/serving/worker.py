@@ -61,11 +61,22 @@ class Worker:
 
         return lambda text: self.long_words.split(text, split_prose)
 
-    async def translate(self, sentences: Sequence[str], *, candidates: int = 1) -> list[Translation]:
-        """Translate sentences, in batches with those of other requests; long words are their own translation."""
+    async def translate(
+        self, sentences: Sequence[str], *, candidates: int = 1, aligned: Sequence[bool] | None = None
+    ) -> list[Translation]:
+        """Translate sentences, in batches with those of other requests; long words are their own translation.
+
+        Those that are `aligned` come with the attention of the model, if it has one.
+        """
         is_kept = [self.long_words.is_one(sentence) for sentence in sentences]
         source, to = (self.direction.source if self.direction.to else None), self.direction.to
-        asked = [Sentence(one, source, to) for one, kept in zip(sentences, is_kept, strict=True) if not kept]
+        if aligned is None or not (await self.model.translator.load()).engine.aligns:
+            aligned = [False] * len(sentences)
+        asked = [
+            Sentence(one, source, to, needs)
+            for one, kept, needs in zip(sentences, is_kept, aligned, strict=True)
+            if not kept
+        ]
         translated = iter(await self.model.translate(asked, candidates=candidates))
         return [
             Translation(sentence, [Candidate(sentence, 0.0, 0.0, [])]) if kept else next(translated)
