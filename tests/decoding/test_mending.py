@@ -180,6 +180,16 @@ def test_other_formats_keep_their_placeholders_too(run: Path, tmp_path: Path, mo
         assert [tag.raw for tag in one.source.tags] == [tag.raw for tag in target.tags]
 
 
+def test_plural_forms_in_a_catalogue_have_whole_sentences(run: Path, tmp_path: Path):
+    text = '{"a": "You have {n, plural, one {# file} other {# files}} of {name}."}'
+    for model in MODELS:
+        stub = Stub(run, model)
+        content, result = translated(stub, tmp_path / "a.json", text)
+        found = json.loads(content)["a"]
+        assert result.faults == () and re.fullmatch(r"\{n, plural, one \{.*\} other \{.*\}\}", found)
+        assert found.count("{name}") == found.count("#") == 2
+
+
 REFUSED = """msgid ""
 msgstr "Content-Type: text/plain; charset=UTF-8\\n"
 "Plural-Forms: nplurals=2; plural=n != 1;\\n"

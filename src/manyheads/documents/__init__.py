@@ -18,6 +18,7 @@
 | `tag_placing`, `tag_alignment`, `word_boundaries` | inline tags in a translation: by share of the way, by alignment |
 | `placeholders` | what translation must not change: `%s`, `{name}`, markup, addresses, paths, emoji |
 | `messages` | plurals and choices of ICU: which parts are text |
+| `message_sentences` | the same with whole sentences in their forms, and with all plural forms of a language |
 | `checks` | what a translation lacks of its source, or has too much |
 | `format_strings` | the directives of texts that gettext flags, such as `c-format` |
 | `split_text`, `spacing` | a text as sentences and gaps, and the spaces that a language writes |

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from manyheads.documents.format_strings import NO_RULES, Rules, directives, format_problems, strays
-from manyheads.documents.messages import message_arguments
+from manyheads.documents.messages import message_arguments, message_spans, parse_message
 from manyheads.documents.placeholders import comparable, keeps_its_turn, placeholders
 from manyheads.documents.splices import Splice, spliced
 
@@ -64,10 +64,19 @@ def _line_break_problems(source: str, translation: str) -> Iterator[str]:
 
 def _placeholder_problems(source: str, translation: str) -> list[str]:
     """Return what is wrong with the placeholders of a translation."""
+    if message_arguments(translation) and _is_message(source) and not _is_message(translation):
+        return ["its braces do not match"]
     wanted, found = _counts(source), _counts(translation)
     missing = [f"{text} is missing" for text in (wanted - found)]
     excess = [f"{text} is too much" for text in (found - wanted)]
-    return [*missing, *excess, *([] if missing or excess else _disorder(source, translation))]
+    if missing or excess:
+        return [*missing, *excess]
+    return [] if message_arguments(source) else list(_disorder(source, translation))
+
+
+def _is_message(text: str) -> bool:
+    """Return whether a text is a message with a choice."""
+    return parse_message(text) != [text]
 
 
 def _disorder(source: str, translation: str) -> Iterator[str]:
@@ -83,8 +92,9 @@ def _disorder(source: str, translation: str) -> Iterator[str]:
 
 def _counts(text: str) -> Counter[str]:
     """Return how often each placeholder and each argument of a message occurs."""
-    if arguments := message_arguments(text):
-        return Counter(arguments)  # words in braces are texts there
+    if arguments := message_arguments(text):  # words in braces are texts there, and forms may be more in one language
+        inside = (one.text for start, stop in message_spans(text) for one in placeholders(text[start:stop]))
+        return Counter({*arguments, *map(comparable, inside)})
     return Counter(comparable(one.text) for one in placeholders(text))
 
 

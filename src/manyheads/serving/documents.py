@@ -43,6 +43,10 @@ class Text(Protocol):
         """The text without markup."""
         ...
 
+    def changed(self, change: Callable[[str], str]) -> Text:
+        """Return the text changed by a function, if it has no markup."""
+        ...
+
     def split(self, split: Callable[[str], SplitText]) -> Document:
         """Return the text with its sentences, which a function finds."""
         ...
@@ -53,6 +57,10 @@ class PlainText:
     """A text without markup."""
 
     plain: str
+
+    def changed(self, change: Callable[[str], str]) -> PlainText:
+        """Return the text changed by a function."""
+        return PlainText(change(self.plain))
 
     def split(self, split: Callable[[str], SplitText]) -> SplitPlainText:
         """Return the text with its sentences."""

@@ -14,6 +14,7 @@ from fastapi.responses import JSONResponse, Response
 from manyheads.decoding.text.document_languages import require_target
 from manyheads.decoding.text.linking import links_of
 from manyheads.decoding.text.mending import Mending
+from manyheads.decoding.text.styled import with_whole_sentences
 from manyheads.decoding.translator import Translation
 from manyheads.documents.formats import PACKED
 from manyheads.documents.interface import Filling, Styled
@@ -113,12 +114,14 @@ def _result_name(name: str, target: str) -> str:
 
 async def _translated(service: Service, route: Route, texts: Sequence[Text]) -> list[Styled]:
     """Return the translations of texts with tags, in batches with those of other requests."""
-    split = await service.worker(route.legs[0]).splitting()
-    splits = await asyncio.to_thread(lambda: [split(text.styled.text) for text in texts])
-    pairs = list(zip(texts, splits, strict=True))
+    first = service.worker(route.legs[0])
+    split, splitter = await first.splitting(), first.model.translator.value.splitter
+    whole = [with_whole_sentences(text.styled, splitter, route.last.target) for text in texts]
+    splits = await asyncio.to_thread(lambda: [split(text.text) for text in whole])
+    pairs = list(zip(whole, splits, strict=True))
     sentences = [sentence for parts in splits for sentence in parts.sentences]
-    aligned = [within for text, parts in pairs for within in has_tags_within(text.styled, parts)]
-    formats = [text.formats for text, parts in pairs for _ in parts.sentences]
+    aligned = [within for pair in pairs for within in has_tags_within(*pair)]
+    formats = [text.formats for text, parts in zip(texts, splits, strict=True) for _ in parts.sentences]
     translations = await service.translate_sentences(route, sentences, aligned=aligned)
     mending = await asyncio.to_thread(Mending.of, translations, formats)
     again = await service.translate_sentences(route, mending.texts, aligned=[True] * len(mending.texts))
@@ -128,21 +131,21 @@ async def _translated(service: Service, route: Route, texts: Sequence[Text]) -> 
 def _placed(
     service: Service,
     route: Route,
-    pairs: Sequence[tuple[Text, SplitText]],
+    pairs: Sequence[tuple[Styled, SplitText]],
     mending: Mending,
     translations: Sequence[Translation],
     again: Sequence[Translation],
 ) -> list[Styled]:
     """Return the translations of texts from those of their sentences, with what was wrong put right, and their tags."""
     if not translations:
-        return [text.styled for text, _ in pairs]
+        return [text for text, _ in pairs]
     tokenizers = service.tokenizers(route)
     found = iter(mending.mended(translations, again, tokenizers))
     placed_texts = []
     for text, parts in pairs:
         some = list(islice(found, len(parts.sentences)))
         links = [links_of(one.source, one.candidates[0], tokenizers) if one.candidates else None for one in some]
-        placed_texts.append(placed(text.styled, parts, [one.text for one in some], route.last.target, links))
+        placed_texts.append(placed(text, parts, [one.text for one in some], route.last.target, links))
     return placed_texts
 
 

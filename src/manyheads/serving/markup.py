@@ -27,6 +27,10 @@ class Markup:
         """The text without markup."""
         return "\n".join(plain(block.content) for block in self._blocks)
 
+    def changed(self, change: Callable[[str], str]) -> Markup:
+        """Return this: a function of plain texts does not know the markup."""
+        return self
+
     def split(self, split: Callable[[str], SplitText]) -> Markup:
         """Split each block into sentences by a function."""
         self._splits = [split(plain(block.content)) for block in self._blocks]

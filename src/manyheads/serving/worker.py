@@ -38,8 +38,9 @@ class Worker:
 
     async def sentences(self, text: str) -> list[str]:
         """Return the sentences of a text that the model translates."""
-        (document,) = await self.split([PlainText(text)])
-        splitter, is_kept = self.model.translator.value.splitter, self.long_words.is_one
+        splitter = (await self.model.translator.load()).splitter
+        (document,) = await self.split([PlainText(splitter.with_sentences(text, self.direction.target))])
+        is_kept = self.long_words.is_one
         return [one for one in document.sentences if splitter.needs_translation(one) and not is_kept(one)]
 
     async def split(self, texts: Sequence[Text]) -> list[Document]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from manyheads.decoding.text.linking import links_of
 from manyheads.decoding.text.mending import Mending
+from manyheads.decoding.text.splitting import Splitter
 from manyheads.documents.interface import Styled
 from manyheads.documents.split_text import SplitText
 from manyheads.documents.tag_placing import has_tags_within, placed
@@ -40,6 +41,7 @@ def translate_styled(
         formats: The formats that a program reads in each text, as gettext names them.
         changes: Further fields of `TranslationOptions`.
     """
+    texts = [with_whole_sentences(text, translator.splitter, language) for text in texts]
     longest = translator.options.changed(changes).split_above
     plain = [text.text for text in texts]
     splits = [split for split, _ in translator.splitter.split_and_encode(plain, longest=longest, source=source, to=to)]
@@ -51,6 +53,11 @@ def translate_styled(
         (_placed(translator, text, split, some, language), some)
         for text, split, some in zip(texts, splits, translated, strict=True)
     ]
+
+
+def with_whole_sentences(text: Styled, splitter: Splitter, language: str | None) -> Styled:
+    """Return a text with whole sentences in plural forms of ICU; one with tags, whose offsets would move, as it is."""
+    return text if text.tags else Styled(splitter.with_sentences(text.text, language))
 
 
 def _translated(
