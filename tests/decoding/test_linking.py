@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from manyheads.decoding.text.linking import links
-from manyheads.decoding.text.styled import has_tags_within, translate_styled
+from manyheads.decoding.text.styled import translate_styled
 from manyheads.decoding.translator import Translator
 from manyheads.documents.interface import Styled, Tag
 from manyheads.documents.split_text import SplitText
+from manyheads.documents.tag_placing import has_tags_within
 
 
 def words(source: str, output: str, found) -> list[tuple[str, str]]:

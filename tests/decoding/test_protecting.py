@@ -130,6 +130,12 @@ def test_the_skeleton_of_a_plural_form_stays_and_its_texts_are_translated(transl
     assert "june" not in found
 
 
+def test_the_forms_of_a_plural_are_translated_as_whole_sentences(translator):
+    whole = "{n, plural, one {monday # may.} other {monday {name} june.}}"
+    assert translator.translate(MESSAGE) == translator.translate(whole)
+    assert translator.translate(MESSAGE).startswith("{n, plural, one {")
+
+
 def test_a_model_without_attention_keeps_them_too(tmp_path):
     run = make_run(tmp_path / "plain", data=PROSE, kind="recurrent", source_attention="none")
     translator = Translator(run.path, engine="torch")

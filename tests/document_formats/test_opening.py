@@ -153,7 +153,9 @@ def test_real_files_are_the_same_bytes():
 def test_what_is_selected_follows_from_what_is_there():
     entries = ['msgid "a"\nmsgstr ""\n', '#, fuzzy\nmsgid "b"\nmsgstr "B"\n', 'msgid "c"\nmsgstr "C"\n']
     document = read_document("\n".join([EXAMPLES["po"], *entries]).encode(), "a.po").document
-    names = {which: [one.text for one in Selection.of(document, which).lines] for which in ("needed", "empty", "all")}
+    names = {
+        which: [one.styled.text for one in Selection.of(document, which).lines] for which in ("needed", "empty", "all")
+    }
     assert names == {"needed": ["café", "a", "b"], "empty": ["café", "a"], "all": ["café", "a", "b", "c"]}
     counts = Selection.of(document, "needed").counts()
     assert (counts.texts, counts.left, counts.unsure, counts.to_translate, counts.words) == (4, 1, 1, 3, 3)

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
 import pytest
+from libretranslatepy import LibreTranslateAPI
 
 from manyheads.documents.opening import FORMATS
 from manyheads.serving import finished_files
@@ -37,6 +38,25 @@ def test_a_file_comes_back_translated(server, translator):
     assert result.content.decode() == expected
     assert result.headers["content-disposition"] == 'attachment; filename="notes_de.txt"'
     assert result.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize("key", ["", "unused"])
+def test_a_file_comes_back_to_the_page_of_libretranslate(server, translator, key: str):
+    """The parts of its form, in its order; the key is empty where its user has given none."""
+    parts = [
+        ("file", ("notes.txt", TEXT.encode(), "text/plain")),
+        *((name, (None, value)) for name, value in (*ASKED.items(), ("api_key", key))),
+    ]
+    answer = server.post("/translate_file", files=parts)
+    assert list(answer.json()) == ["translatedFileUrl"]
+    assert fetched(server, answer).text.startswith(translator.translate("First one here."))
+
+
+def test_the_python_client_of_libretranslate_has_no_call_for_files():
+    """As docs/serving.md says; when it gets one, it belongs here."""
+    calls = {name for name in vars(LibreTranslateAPI) if not name.startswith("_")}
+    assert {"translate", "detect", "languages"} <= calls
+    assert not any("file" in name for name in calls)
 
 
 def test_the_format_is_found_or_named(server, translator):

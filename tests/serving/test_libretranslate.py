@@ -58,6 +58,17 @@ def test_sentences_are_translated_one_by_one_and_put_together_again(server, tran
     assert server.translate(text).json()["translatedText"] == expected
 
 
+def test_plural_forms_are_translated_as_the_library_does(server, translator):
+    message = "You have {n, plural, one {1 May} other {# June}} {name}."
+    found = server.translate(message).json()["translatedText"]
+    assert found == translator.translate(message)
+    assert found.startswith("{n, plural, one {") and found.endswith("}}") and found.count("{name}") == 2
+    assert server.post("/sentences", json={"q": message, "source": "en", "target": "de"}).json()["sentences"] == [
+        "You have 1 May {name}.",
+        "You have # June {name}.",
+    ]
+
+
 def test_html_keeps_its_markup(server, translator):
     answer = server.translate('<p class="a">1 May 2020</p><!-- x -->', format="html").json()["translatedText"]
     assert answer.startswith('<p class="a">') and answer.endswith("</p><!-- x -->")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from helpers import LAW
 from manyheads.decoding.text.sentences import split_sentences
 from manyheads.documents.html import read_pieces
+from manyheads.serving.documents import Output
 from manyheads.serving.markup import Markup
 
 WORDS = st.text(alphabet="abcé中.! \n", max_size=12)
@@ -31,7 +32,7 @@ ANYTHING = st.text(alphabet="<>/!-?&;=\"'ab# \n", max_size=60)
 
 def translated(markup: str, change=lambda sentence: sentence) -> str:
     document = Markup(markup).split(split_sentences)
-    return document.fill([change(sentence) for sentence in document.sentences])
+    return document.fill([Output(change(sentence)) for sentence in document.sentences])
 
 
 class Events(HTMLParser):
@@ -106,9 +107,9 @@ def test_tags_around_a_sentence_that_follows_a_short_word_stay_around_it():
 
 def test_spaces_between_sentences_follow_the_language_and_tags_stay_with_theirs():
     document = Markup("<p>猫坐。<i>它叫。</i></p>").split(split_sentences)
-    assert document.fill(["It sat.", "It purred."], "en") == "<p>It sat. <i>It purred.</i></p>"
+    assert document.fill([Output("It sat."), Output("It purred.")], "en") == "<p>It sat. <i>It purred.</i></p>"
     document = Markup("<p><b>It sat.</b>\n It <i>purred.</i></p>").split(split_sentences)
-    assert document.fill(["猫坐。", "它叫。"], "zh") == "<p><b>猫坐。</b>它<i>叫。</i></p>"
+    assert document.fill([Output("猫坐。"), Output("它叫。")], "zh") == "<p><b>猫坐。</b>它<i>叫。</i></p>"
 
 
 @LAW

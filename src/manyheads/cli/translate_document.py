@@ -111,9 +111,10 @@ def _write(translation: DocumentTranslation, out: Path, *, as_json: bool) -> Non
     with _bar() as tell:
         result = translation.write(out, tell=tell)
     for warning in result.warnings:
-        print(warning, file=sys.stderr)
+        print(f"{translation.path}, {warning}", file=sys.stderr)
     if as_json:
-        print(json.dumps({"out": str(out), "pivot": result.pivot, **asdict(result.counts)}, ensure_ascii=False))
+        values = {"out": str(out), "pivot": result.pivot, **asdict(result.counts), "warnings": result.warnings}
+        print(json.dumps(values, ensure_ascii=False))
         return
     way = f" by way of '{result.pivot}'" if result.pivot else ""
     counts, language = result.counts, translation.languages.target

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 from manyheads.decoding.document_journal import Finished, Journal, journal, journal_path
 from manyheads.decoding.text.document_languages import DocumentLanguages
 from manyheads.decoding.text.styled import translate_styled
-from manyheads.documents.interface import Filling, Styled
+from manyheads.documents.interface import Filling
 from manyheads.documents.opening import open_document
-from manyheads.documents.selection import Counts, Selection, Which
+from manyheads.documents.selection import Counts, Fault, Filled, Selection, Text, Which
 from manyheads.errors import ManyheadsError
 from manyheads.runs.atomic import write_file
 from manyheads.runs.checksums import checksum, checksum_of
@@ -39,11 +39,19 @@ Tell = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class TranslatedDocument:
-    """What became of a document: its counts, the warnings by line, and the language in between, if there was one."""
+    """What became of a document.
+
+    Args:
+        counts: Its texts; those whose translation is not used are among those that are left as they are.
+        warnings: Sentences on translations to look at, each with its line.
+        pivot: The language in between, if there was one.
+        faults: The translations that are not used; they are among the warnings too.
+    """
 
     counts: Counts
     warnings: tuple[str, ...] = ()
     pivot: str | None = None
+    faults: tuple[Fault, ...] = ()
 
 
 class DocumentTranslation:
@@ -74,12 +82,18 @@ class DocumentTranslation:
         **changes: Any,  # noqa: ANN401
     ) -> None:
         self._translator = translator
+        self.path = path
         only_target = translator.languages.only_target if translator.languages else None
         self._opened = open_document(path, format=format, language=to or only_target)
         self.selection = Selection.of(self._opened.document, which)
         self._sources = list(self.selection.lines)
         self.languages = DocumentLanguages.of(
-            translator.languages, self._opened.document, self._sources, to=to, source=source, where=str(path)
+            translator.languages,
+            self._opened.document,
+            [one.styled for one in self._sources],
+            to=to,
+            source=source,
+            where=str(path),
         )
         if mark_unsure and not self._opened.format.marks_unsure:
             raise ManyheadsError(
@@ -115,15 +129,17 @@ class DocumentTranslation:
                 kept.add(self._translate(some))
                 tell(len(kept.finished), len(sources))
             translations = dict(zip(sources, (one.translation for one in kept.finished), strict=True))
-            write_file(out, self._opened.encode(self.selection.fill(translations, self._filling), out.name))
-        return self._result(kept.finished)
+            filled = self.selection.fill(translations, self._filling)
+            write_file(out, self._opened.encode(filled.content, out.name))
+        return self._result(kept.finished, filled)
 
-    def _translate(self, texts: Sequence[Styled]) -> list[Finished]:
+    def _translate(self, texts: Sequence[Text]) -> list[Finished]:
         """Translate some texts together."""
         languages = self.languages
         found = translate_styled(
             self._translator,
-            texts,
+            [text.styled for text in texts],
+            formats=[text.formats for text in texts],
             to=languages.to,
             source=languages.source,
             language=languages.target,
@@ -141,16 +157,17 @@ class DocumentTranslation:
         inputs = [checksum(self._opened.content), list(map(str, self._sources)), *model, *asked]
         return journal(journal_path(out), checksum(json.dumps(inputs, default=str).encode()))
 
-    def _result(self, finished: Sequence[Finished]) -> TranslatedDocument:
+    def _result(self, finished: Sequence[Finished], filled: Filled) -> TranslatedDocument:
         """Return what became of the document."""
         lines = self.selection.lines.values()
         pairs = zip(lines, finished, strict=True)
-        warnings = tuple(f"line {line}: {one.warning}" for line, one in pairs if one.warning)
+        warnings = [f"line {line}: {one.warning}" for line, one in pairs if one.warning]
         pivot = next((one.pivot for one in finished if one.pivot), None)
-        return TranslatedDocument(self.selection.counts(), warnings, pivot)
+        counts = self.selection.counts().without(filled.unused)
+        return TranslatedDocument(counts, (*warnings, *map(str, filled.faults)), pivot, filled.faults)
 
 
-def _portions(sources: Sequence[Styled], begin: int) -> Iterator[Sequence[Styled]]:
+def _portions(sources: Sequence[Text], begin: int) -> Iterator[Sequence[Text]]:
     """Yield the texts from a number on, many at a time."""
     for start in range(begin, len(sources), TEXTS_AT_ONCE):
         yield sources[start : start + TEXTS_AT_ONCE]
@@ -166,6 +183,6 @@ def _pivot(parts: Sequence[Translation]) -> str | None:
     return next((part.pivot for part in parts if part.pivot), None)
 
 
-def _characters(texts: Sequence[Styled]) -> int:
+def _characters(texts: Sequence[Text]) -> int:
     """Return the number of characters of texts."""
-    return sum(len(text.text) for text in texts)
+    return sum(len(text.styled.text) for text in texts)

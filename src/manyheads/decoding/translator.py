@@ -204,7 +204,10 @@ class Translator:
     def _translate_directly(self, texts: list[str], options: TranslationOptions) -> list[Translation]:
         """Translate texts, the sentences of all of them together."""
         targets = self._targets(texts, options.to, options.source)
-        read = self.splitter.split_and_encode(texts, longest=options.split_above, source=options.source, to=options.to)
+        whole = texts
+        if options.placeholders:
+            whole = [self.splitter.with_sentences(text, to) for text, to in zip(texts, targets, strict=True)]
+        read = self.splitter.split_and_encode(whole, longest=options.split_above, source=options.source, to=options.to)
         parts = [
             [Source(text, ids, tag) for text, ids in zip(split.sentences, rows, strict=True)]
             for (split, rows), tag in zip(read, map(self._tag, targets), strict=True)

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
+from manyheads.documents.format_strings import NO_RULES, Rules
+
 TagKind = Literal["open", "close", "atom"]
 """An atom stands alone: `<br>`, a comment, an element whose content is not translated."""
 
@@ -50,6 +52,7 @@ class Segment:
         key: How the document names the text: its key, its id, its context.
         notes: What the document says to translators.
         is_unsure: The document marks its translation as one to check (fuzzy, needs-review).
+        rules: What holds for its translation, besides that it has the placeholders of the source.
     """
 
     source: Styled
@@ -58,6 +61,7 @@ class Segment:
     key: str = ""
     notes: str = ""
     is_unsure: bool = False
+    rules: Rules = NO_RULES
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ writes. Forms that only fractions or millions take are left out.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,6 +18,8 @@ from manyheads.errors import ManyheadsError
 CATEGORIES = ("zero", "one", "two", "few", "many", "other")
 MOST_FORMS = 10
 TRIED = 1001  # numbers from 0 that must have a form; msgfmt tries as many
+
+OFTEN = 5  # of these numbers; msgfmt lets forms for fewer lack placeholders
 
 _HEADER = re.compile(r"\s*nplurals\s*=\s*(\w+)\s*;\s*plural\s*=\s*([^;]*);?\s*")
 _PLACEHOLDER = re.compile(r"%(?:\d+\$|\(\w+\))?[-+ #0']*[\d.*]*(?:hh?|ll?|[Lqjzt])?[a-zA-Z]|\{[^{}]*\}")
@@ -80,6 +83,15 @@ class PluralForms:
     def form(self, number: int) -> int:
         """Return the form that a number takes, from 0."""
         return self._choose(number)
+
+    def is_rare(self, form: int) -> bool:
+        """Return whether a form is for so few numbers that its text need not say which."""
+        return self._uses[form] < OFTEN
+
+    @cached_property
+    def _uses(self) -> Counter[int]:
+        """How many numbers take each form."""
+        return Counter(map(self.form, range(TRIED)))
 
     def takes_singular(self, form: int, singular: str, plural: str) -> bool:
         """Whether a form is translated from the singular, and not from the plural.

@@ -13,7 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
+from manyheads.documents.format_strings import Rules, format_problems, formats_of
 from manyheads.documents.interface import Filling, Segment, Styled
 from manyheads.documents.plurals import PluralForms, plurals_of, stated_plurals
 from manyheads.documents.po_entries import Entry, PoString, read_entries, refusal
@@ -144,22 +146,36 @@ def _set(lines: list[str], name: str, value: str) -> None:
 
 def _segments(entry: Entry, plurals: PluralForms | None) -> list[Segment]:
     """Return the segments of an entry."""
+    formats = formats_of(entry.flags)
     if not entry.is_plural:
-        return [_segment(entry, entry.strings["msgid"].text, entry.forms[0])]
+        return [_segment(entry, entry.strings["msgid"].text, entry.forms[0], Rules(formats, keeps_line_breaks=True))]
     forms, count = entry.forms, plurals.count if plurals else len(entry.forms)
     surplus = [form for form in forms[count:] if form.text]
     if surplus:
         problem = f"this entry has a translation as '{surplus[0].keyword}', and there are {count} plural forms, from 0"
         raise refusal(problem, entry.line, "Correct Plural-Forms in the header, or the entry.")
     singular, plural = entry.strings["msgid"].text, entry.strings["msgid_plural"].text
-    rule = plurals or PluralForms(count, "n != 1" if count > 1 else "0")
-    sources = [singular if rule.takes_singular(form, singular, plural) else plural for form in range(count)]
+    rule = plurals or _unnamed_plurals(count)
+    # As msgfmt sees it, the %s of "One file in %s" stands where the %d of "%d files in %s" belongs.
+    fits = not any(format_problems(plural, singular, form, is_rare=True) for form in formats)
     return [
-        _segment(entry, source, forms[number] if number < len(forms) else None) for number, source in enumerate(sources)
+        _segment(
+            entry,
+            singular if fits and rule.takes_singular(number, singular, plural) else plural,
+            forms[number] if number < len(forms) else None,
+            Rules(formats, plural, rule.is_rare(number), keeps_line_breaks=True),
+        )
+        for number in range(count)
     ]
 
 
-def _segment(entry: Entry, source: str, form: PoString | None) -> Segment:
+@cache
+def _unnamed_plurals(count: int) -> PluralForms:
+    """Return plural forms of which only the number is known."""
+    return PluralForms(count, "n != 1" if count > 1 else "0")
+
+
+def _segment(entry: Entry, source: str, form: PoString | None, rules: Rules) -> Segment:
     """Return the segment of an entry, or of one form of it, which it may not have yet."""
     target = form.text if form else ""
     context = entry.strings.get("msgctxt")
@@ -170,6 +186,7 @@ def _segment(entry: Entry, source: str, form: PoString | None) -> Segment:
         key=context.text if context else "",
         notes="\n".join(comment.content for comment in entry.comments if comment.kind in ("#", "#.")),
         is_unsure="fuzzy" in entry.flags and bool(target),
+        rules=rules,
     )
 
 

@@ -61,6 +61,18 @@ def placed(
     return Styled("".join([*written, text[done:]]), tuple(tags))
 
 
+def has_tags_within(text: Styled, split: SplitText) -> list[bool]:
+    """Return for each sentence of a text whether a tag stands between its first and its last character."""
+    offsets = [tag.offset for tag in text.tags]
+    within, start = [], 0
+    for gap, sentence in zip(split.gaps, split.sentences, strict=False):
+        start += len(gap)
+        stop = start + len(sentence)
+        within.append(any(start < offset < stop for offset in offsets))
+        start = stop
+    return within
+
+
 @dataclass(frozen=True)
 class _Span:
     """A sentence, or a gap between two: its offset and text in the source, and its offset and text in the output."""

@@ -24,15 +24,19 @@ MOST_AT_ONCE = 2  # batches: one is computed while the other is finished, delive
 
 
 class Sentence(NamedTuple):
-    """A sentence, its language and the one to translate it into; None where the run has only one."""
+    """A sentence, its language and the one to translate it into; None where the run has only one.
+
+    `aligned` asks for the attention of its translation, which takes longer.
+    """
 
     text: str
     source: str | None = None
     to: str | None = None
+    aligned: bool = False
 
 
 TranslateBatch = Callable[[list[Sentence], int], list[Translation]]
-"""Called with the sentences of a batch and the number of candidates for each."""
+"""Called with the sentences of a batch, all or none of them aligned, and the number of candidates for each."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,11 @@ class QueuedSentence:
     candidates: int
     result: asyncio.Future[Translation]
     since: float = field(default_factory=time.monotonic)
+
+    @property
+    def kind(self) -> tuple[int, bool]:
+        """What the sentences of a batch have in common."""
+        return self.candidates, self.sentence.aligned
 
 
 class Batcher:
@@ -190,7 +199,7 @@ class Batcher:
         return self.length >= self._batch_size or not self._fits(0, sum(item.tokens for item in self._queue))
 
     def _next_batch(self) -> list[QueuedSentence]:
-        """Remove the next batch from the queue: the oldest sentences with the same number of candidates as the oldest.
+        """Remove the next batch from the queue: the oldest sentences of the same kind as the oldest.
 
         Sentences whose client has disconnected are dropped.
         """
@@ -201,7 +210,7 @@ class Batcher:
             item = self._queue.popleft()
             if item.result.done():
                 continue
-            if batch and item.candidates != batch[0].candidates:
+            if batch and item.kind != batch[0].kind:
                 others.append(item)
             elif not batch or self._fits(len(batch), tokens + item.tokens):
                 batch.append(item)

@@ -88,6 +88,7 @@ class RunModel:
             sources=[one.source for one in sentences],
             targets=[one.to for one in sentences],
             n_best=candidates,
+            alignments=sentences[0].aligned,
             beam=max(self._options.beam or translator.options.beam, candidates),
             batch_sentences=self._options.batch_sentences,
         )

@@ -61,6 +61,7 @@ TRANSLATED_FILE = record(
         "translatedFileUrl": text("Where the translated file can be fetched."),
         "detectedLanguage": DETECTION,
         "pivotLanguage": record({"language": {"type": "string"}}),
+        "warnings": list_of(text("A text that was left as it is, and why.")),
     },
     required=("translatedFileUrl",),
 )

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from manyheads.data.text.detection import Detection, Detector, likely_languages
+from manyheads.data.tokens.tokenizers import Tokenizers
+from manyheads.decoding.text.linking import links_of
 from manyheads.decoding.translator import Translation, combined
 from manyheads.documents.formats import endings
 from manyheads.serving.admission import Admission
 from manyheads.serving.api_errors import ApiError
 from manyheads.serving.directions import Direction, Directions, Route
-from manyheads.serving.documents import Document, PlainText, Text
+from manyheads.serving.documents import Document, Output, PlainText, Text
 from manyheads.serving.finished_files import FinishedFiles
 from manyheads.serving.language_names import language_name
 from manyheads.serving.markup import Markup
@@ -111,19 +113,37 @@ class Service:
         """Return the distinct translations of each text, best first."""
         most, target = alternatives + 1, route.last.target
         sentences = [sentence for document in documents for sentence in document.sentences]
-        translations = iter(await self.translate_sentences(route, sentences, candidates=most))
-        return [
-            _text_translations(document, [next(translations) for _ in document.sentences], most, target)
-            for document in documents
-        ]
+        aligned = [within for document in documents for within in document.have_tags_within]
+        found = iter(await self.translate_sentences(route, sentences, candidates=most, aligned=aligned))
+        translations = [[next(found) for _ in document.sentences] for document in documents]
+        if not any(aligned):
+            return [_text_translations(*pair, most, target) for pair in zip(documents, translations, strict=True)]
+        tokenizers = self.tokenizers(route)
+        return await asyncio.to_thread(  # aligning words takes a while
+            lambda: [
+                _text_translations(*pair, most, target, tokenizers)
+                for pair in zip(documents, translations, strict=True)
+            ]
+        )
 
     async def translate_sentences(
-        self, route: Route, sentences: Sequence[str], *, candidates: int = 1
+        self, route: Route, sentences: Sequence[str], *, candidates: int = 1, aligned: Sequence[bool] | None = None
     ) -> list[Translation]:
-        """Return the translations of sentences, each by way of another language if there is no direct way."""
+        """Return the translations of sentences, each by way of another language if there is no direct way.
+
+        Those that are `aligned` come with the attention of the model, if the way is direct and the model has one.
+        """
+        if route.pivot is None:
+            return await self.worker(route.last).translate(sentences, candidates=candidates, aligned=aligned)
+        between = sentences
         for leg in route.legs[:-1]:
-            sentences = [one.text for one in await self.worker(leg).translate(sentences)]
-        return await self.worker(route.last).translate(sentences, candidates=candidates)
+            between = [one.text for one in await self.worker(leg).translate(between)]
+        found = await self.worker(route.last).translate(between, candidates=candidates)
+        return [replace(one, source=sentence) for one, sentence in zip(found, sentences, strict=True)]
+
+    def tokenizers(self, route: Route) -> Tokenizers:
+        """Return the tokenizers of the model that writes the translation, which must be loaded."""
+        return self.worker(route.last).model.translator.value.tokenizers
 
     def frontend_settings(self) -> dict[str, Any]:
         """Return the settings for a web page, in the format of LibreTranslate."""
@@ -146,12 +166,23 @@ class Service:
 
 
 def _text_translations(
-    document: Document, translations: Sequence[Translation], most: int, language: str
+    document: Document,
+    translations: Sequence[Translation],
+    most: int,
+    language: str,
+    tokenizers: Tokenizers | None = None,
 ) -> list[TextTranslation]:
-    """Join sentences: the first result has the best candidate of each sentence, the second the second best …"""
+    """Join sentences: the first result has the best candidate of each sentence, the second the second best …
+
+    With tokenizers, the words of candidates with attention are aligned.
+    """
     results: dict[str, TextTranslation] = {}
     for candidates in combined(translations)[:most]:
-        text = document.fill([candidate.text for candidate in candidates], language)
+        pairs = zip(document.sentences, candidates, strict=True)
+        outputs = [
+            Output(one.text, links_of(sentence, one, tokenizers) if tokenizers else None) for sentence, one in pairs
+        ]
+        text = document.fill(outputs, language)
         score = round(sum(candidate.score for candidate in candidates), 5)
         results.setdefault(text, TextTranslation(text, score))
     return list(results.values())

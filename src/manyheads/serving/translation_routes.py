@@ -65,7 +65,9 @@ async def _translate(service: Service, fields: Fields, log_fields: dict[str, Any
     parsed = await service.parse(texts, fields.optional_text("format", "text"))
     route, detected = await service.choose_route(source, target, "\n".join(text.plain for text in parsed))
     first = service.worker(route.legs[0])
-    documents = await first.split(parsed)
+    splitter = (await first.model.translator.load()).splitter
+    whole = [text.changed(lambda plain: splitter.with_sentences(plain, route.last.target)) for text in parsed]
+    documents = await first.split(whole)
     log_fields |= {"direction": str(route), "characters": characters, "texts": len(texts)}
     log_fields["sentences"] = sum(len(document.sentences) for document in documents)
     service.metrics.characters.labels(str(route)).inc(characters)

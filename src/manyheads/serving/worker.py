@@ -38,8 +38,9 @@ class Worker:
 
     async def sentences(self, text: str) -> list[str]:
         """Return the sentences of a text that the model translates."""
-        (document,) = await self.split([PlainText(text)])
-        splitter, is_kept = self.model.translator.value.splitter, self.long_words.is_one
+        splitter = (await self.model.translator.load()).splitter
+        (document,) = await self.split([PlainText(splitter.with_sentences(text, self.direction.target))])
+        is_kept = self.long_words.is_one
         return [one for one in document.sentences if splitter.needs_translation(one) and not is_kept(one)]
 
     async def split(self, texts: Sequence[Text]) -> list[Document]:
@@ -61,11 +62,22 @@ class Worker:
 
         return lambda text: self.long_words.split(text, split_prose)
 
-    async def translate(self, sentences: Sequence[str], *, candidates: int = 1) -> list[Translation]:
-        """Translate sentences, in batches with those of other requests; long words are their own translation."""
+    async def translate(
+        self, sentences: Sequence[str], *, candidates: int = 1, aligned: Sequence[bool] | None = None
+    ) -> list[Translation]:
+        """Translate sentences, in batches with those of other requests; long words are their own translation.
+
+        Those that are `aligned` come with the attention of the model, if it has one.
+        """
         is_kept = [self.long_words.is_one(sentence) for sentence in sentences]
         source, to = (self.direction.source if self.direction.to else None), self.direction.to
-        asked = [Sentence(one, source, to) for one, kept in zip(sentences, is_kept, strict=True) if not kept]
+        if aligned is None or not (await self.model.translator.load()).engine.aligns:
+            aligned = [False] * len(sentences)
+        asked = [
+            Sentence(one, source, to, needs)
+            for one, kept, needs in zip(sentences, is_kept, aligned, strict=True)
+            if not kept
+        ]
         translated = iter(await self.model.translate(asked, candidates=candidates))
         return [
             Translation(sentence, [Candidate(sentence, 0.0, 0.0, [])]) if kept else next(translated)

@@ -10,4 +10,5 @@
 | `protecting` | what a model reads in place of a sentence with placeholders, and its output made whole |
 | `placing` | where a placeholder belongs in an output, by attention |
 | `realigning` | the attention of an output whose placeholders were put back |
+| `mending` | sentences whose translation lost a placeholder, put right |
 """

@@ -13,24 +13,22 @@ from numpy.typing import NDArray
 
 from manyheads.data.tokens.tokenizers import Tokenizers
 from manyheads.decoding.text.placing import token_ends
-from manyheads.decoding.translator import Translation
+from manyheads.decoding.translator import Candidate
 from manyheads.documents.split_text import Span
 from manyheads.documents.tag_alignment import Link
 from manyheads.documents.word_boundaries import WordBoundaries
 
 
-def links_of(translation: Translation, tokenizers: Tokenizers) -> list[Link] | None:
-    """Return the linked words of a sentence and its best output; None if the attention is unknown."""
-    best = translation.candidates[0] if translation.candidates else None
-    if best is None or best.attention is None:
+def links_of(source: str, output: Candidate, tokenizers: Tokenizers) -> list[Link] | None:
+    """Return the linked words of a sentence and an output for it; None if the attention is unknown."""
+    if output.attention is None:
         return None
-    source_ids = tokenizers.source.encode(translation.source)
     return links(
-        translation.source,
-        token_ends(tokenizers.source, source_ids, translation.source),
-        best.text,
-        token_ends(tokenizers.target, best.tokens[: len(best.attention)], best.text),
-        best.attention,
+        source,
+        token_ends(tokenizers.source, tokenizers.source.encode(source), source),
+        output.text,
+        token_ends(tokenizers.target, output.tokens[: len(output.attention)], output.text),
+        output.attention,
     )
 
 

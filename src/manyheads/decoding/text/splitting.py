@@ -65,6 +65,14 @@ class Splitter:
         """Return whether a text is translated: running text without a letter is kept as it is."""
         return not self.is_prose or any(map(str.isalpha, text))
 
+    def with_sentences(self, text: str, to: str | None) -> str:
+        """Return a text as it is split: one with plural forms of ICU has whole sentences in them, in running text."""
+        if "{" not in text or not self.is_prose:
+            return text
+        from manyheads.documents.message_sentences import with_sentences  # here, because most texts have no braces
+
+        return with_sentences(text, to)
+
     def split(self, text: str, *, longest: int, source: str | None = None, to: str | None = None) -> SplitText:
         """Split a text into parts of at most `longest` tokens each; 0 does not split it.
 
