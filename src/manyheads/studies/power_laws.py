@@ -31,7 +31,7 @@ DELTA = 0.01  # residuals of log y beyond it count by their size, not by their s
 DRAWS = 400  # of the bootstrap
 MOST_STEPS = 100
 CLOSE = 1e-7  # relative improvement at which a fit has converged
-MOST_DAMPING, TINY = 1e6, 1e-9  # a fit that no longer improves with such short steps has converged, too
+LEAST_DAMPING, MOST_DAMPING, TINY = 1e-6, 1e6, 1e-6  # with the most, steps are too short to improve anything
 NUDGE = 1e-6  # for derivatives
 LEAST_EXPONENT = 1e-3
 
@@ -129,7 +129,7 @@ def minimise(
         better, gain = new < costs[rows], costs[rows] - new
         settled = np.where(better, gain <= CLOSE * costs[rows], damping[rows] > MOST_DAMPING)
         parameters[rows[better]], costs[rows[better]] = moved[better], new[better]
-        damping[rows] = np.where(better, damping[rows] / 5, damping[rows] * 4)
+        damping[rows] = np.where(better, np.maximum(damping[rows] / 5, LEAST_DAMPING), damping[rows] * 4)
         rows = rows[~settled]
         if not len(rows):
             break
@@ -140,28 +140,29 @@ def minimise(
 
 
 def _power(parameters: Floats, points: Floats) -> Floats:
-    """log A − α·log x."""
+    """Return log A − α·log x."""
     log_a, alpha = _columns(parameters)
     values: Floats = log_a - alpha * np.log(points[:, 0])
     return values
 
 
 def _exponential(parameters: Floats, points: Floats) -> Floats:
-    """log C − k·x."""
+    """Return log C − k·x."""
     log_c, k = _columns(parameters)
     values: Floats = log_c - k * points[:, 0]
     return values
 
 
 def _separate(parameters: Floats, points: Floats) -> Floats:
-    """log(E + A/N^α + B/D^β)."""
+    """Return log(E + A/N^α + B/D^β)."""
     log_e, log_a, alpha, log_b, beta = _columns(parameters)
     by_size, by_data = log_a - alpha * np.log(points[:, 0]), log_b - beta * np.log(points[:, 1])
-    return np.logaddexp(np.logaddexp(log_e, by_size), by_data)
+    values: Floats = np.logaddexp(np.logaddexp(log_e, by_size), by_data)
+    return values
 
 
 def _joint(parameters: Floats, points: Floats) -> Floats:
-    """α_D·log Σ exp((a_i − α_i·log x_i)/α_D) over the variables x = N, D, …, where a_N = α_N·log N_C, and so on."""
+    """Return α_D·log Σ exp((a_i − α_i·log x_i)/α_D) over the variables N, D, …, where a_N = α_N·log N_C, and so on."""
     a, alpha = parameters[:, 0::2, None], parameters[:, 1::2, None]  # [B, X, 1]
     shared = np.maximum(alpha[:, 1], LEAST_EXPONENT)  # [B, 1]
     alone = a - alpha * np.log(points.T)  # [B, X, N]: what the loss would be if all other variables were infinite
@@ -178,7 +179,12 @@ SEPARATE = Law(
     ((-1.0, 0.5), (1.0, 4.0), (0.2, 0.5), (1.0, 4.0), (0.2, 0.5)),
 )
 JOINT = Law("joint", _joint, ("a_N", "α_N", "a_D", "α_D"), ((1.0, 3.0), (0.1, 0.4), (2.0, 4.0), (0.1, 0.4)))
-
+JOINT_IN_TIME = Law(
+    "joint, in time",
+    _joint,
+    (*JOINT.names, "a_T", "α_T"),  # T: the tokens that were learned from, as a third variable
+    (*JOINT.starts, (1.0,), (0.3,)),
+)
 
 
 # --- Fitting ---------------------------------------------------------------------------------------------------------
@@ -196,9 +202,7 @@ class _Problem:
     precision: Floats  # [P]
 
     @classmethod
-    def of(
-        cls, law: Law, starts: Floats, points: Floats, logs: Floats, delta: float, prior: Prior | None
-    ) -> _Problem:
+    def of(cls, law: Law, starts: Floats, points: Floats, logs: Floats, delta: float, prior: Prior | None) -> _Problem:
         """Return the problem of fits that begin at starts [B, P]."""
         mean = starts if prior is None else np.broadcast_to(prior.mean, starts.shape)
         precision = np.zeros(starts.shape[1]) if prior is None else prior.precision
