@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from manyheads.studies.plan import plan as plan
     from manyheads.training.describe import Description as Description
     from manyheads.training.describe import describe as describe
-    from manyheads.training.files import Files as Files
     from manyheads.training.resolve import validate as validate
     from manyheads.training.train import train as train
 
@@ -64,7 +63,6 @@ _PLACES = {
     "Description": "manyheads.training.describe",
     "Encoder": "manyheads.encoding.encoder",
     "Evaluation": "manyheads.evaluation.result",
-    "Files": "manyheads.training.files",
     "Forecast": "manyheads.studies.forecast",
     "Generator": "manyheads.decoding.generator",
     "Inspector": "manyheads.inspection.inspector",

@@ -21,7 +21,10 @@ from manyheads.studies.forecast import Expected, Forecast, TinyRun, load_forecas
 from manyheads.studies.outlook import DEVIATIONS, MEANS, REFERENCE, Outlook, estimate
 from manyheads.studies.power_laws import JOINT_IN_TIME
 from manyheads.studies.statistics import Estimate
+from manyheads.training import defaults, fitting
+from manyheads.training import planning as training_planning
 from manyheads.training.files import Files
+from manyheads.training.fitting import SCALES, Scale
 
 Command = Callable[..., Any]
 WORDS = {"red": "rot", "green": "grün", "house": "Haus", "street": "Straße", "sees": "sieht", "buys": "kauft"}
@@ -150,10 +153,15 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def test_a_plan_is_printed_kept_and_compared_with_what_came_true(
     command: Command, corpus: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
+    sizes = (Scale(16, 2, 1, 1, 32), Scale(24, 2, 1, 1, 48))
+    shares = [share._replace(scale=sizes[share.scale != SCALES[0]]) for share in planning.SHARES]
+    for place in (planning, defaults, fitting):
+        monkeypatch.setattr(place, "SCALES", sizes)
+    for place in (planning, training_planning):
+        monkeypatch.setattr(place, "SHORTEST_PROBE", 0.01)
+    monkeypatch.setattr(training_planning, "PROBE", 0.0)
+    monkeypatch.setattr(planning, "SHARES", shares)
     monkeypatch.setattr(planning, "LEAST_SECONDS", 0.5)
-    monkeypatch.setattr(planning, "SHORTEST_PROBE", 0.01)
-    monkeypatch.setattr("manyheads.training.planning.SHORTEST_PROBE", 0.01)
-    monkeypatch.setattr("manyheads.training.planning.PROBE", 0.0)
     monkeypatch.setattr(planning, "HOURS", (0.001, 1.0, 3.0, 10.0))
     files = ("--source", corpus[0], "--target", corpus[1])
     file = tmp_path / "plan.json"

@@ -76,7 +76,7 @@ def test_what_is_known_before_decides_where_points_do_not():
     """Three points at one size say nothing about the exponent of size."""
     points, logs = GRID[:3], np.log(made_up(JOINT, noise=0.0)[:3])
     known = np.array(TRUE[JOINT])
-    prior = Prior(known + np.array([0.0, 0.05, 0.0, 0.0]), np.array([1.0, 0.02, 1.0, 0.1]), noise=0.01)
+    prior = Prior(known + np.array([0.0, 0.05, 0.0, 0.0]), np.diag([1.0, 0.02, 1.0, 0.1]) ** 2, noise=0.01)
     ((found,), _) = minimise(JOINT, JOINT.grid()[:1], points, logs, prior=prior)
     assert found[1] == pytest.approx(known[1] + 0.05, abs=0.02)
     assert JOINT.log_value(found[None], points)[0] == pytest.approx(logs, abs=0.01)

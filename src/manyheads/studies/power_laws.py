@@ -55,19 +55,19 @@ class Law:
 
 @dataclass(frozen=True)
 class Prior:
-    """What is known of the parameters before any point: means [P] or [B, P], and standard deviations [P].
+    """What is known of the parameters before any point: means [P] or [B, P], and their covariance [P, P].
 
     `noise` is the standard deviation of log y, which says how much a point weighs against it.
     """
 
     mean: Floats
-    deviation: Floats
+    covariance: Floats
     noise: float
 
     @property
     def precision(self) -> Floats:
-        """The weight [P] of a parameter's distance from its mean, in units of squared residuals."""
-        weights: Floats = (self.noise / self.deviation) ** 2
+        """The weights [P, P] of the parameters' distances from their means, in units of squared residuals."""
+        weights: Floats = np.asarray(self.noise**2 * np.linalg.inv(self.covariance), dtype=np.float64)
         return weights
 
 
@@ -199,13 +199,13 @@ class _Problem:
     logs: Floats  # [B, N]
     delta: float
     mean: Floats  # [B, P]
-    precision: Floats  # [P]
+    precision: Floats  # [P, P]
 
     @classmethod
     def of(cls, law: Law, starts: Floats, points: Floats, logs: Floats, delta: float, prior: Prior | None) -> _Problem:
         """Return the problem of fits that begin at starts [B, P]."""
         mean = starts if prior is None else np.broadcast_to(prior.mean, starts.shape)
-        precision = np.zeros(starts.shape[1]) if prior is None else prior.precision
+        precision = np.zeros((starts.shape[1],) * 2) if prior is None else prior.precision
         return cls(law, points, np.broadcast_to(logs, (len(starts), len(points))), delta, mean, precision)
 
     def rows(self, rows: NDArray[np.intp]) -> _Problem:
@@ -216,7 +216,8 @@ class _Problem:
         """Return what each of the fits [B] is to minimise."""
         sizes = np.abs(self.logs - self.law.log_value(parameters, self.points))
         huber = np.where(sizes <= self.delta, sizes**2 / 2, self.delta * (sizes - self.delta / 2))
-        costs: Floats = huber.sum(axis=1) + ((parameters - self.mean) ** 2 * self.precision).sum(axis=1) / 2
+        distances = parameters - self.mean
+        costs: Floats = huber.sum(axis=1) + (distances @ self.precision * distances).sum(axis=1) / 2
         return costs
 
     def normal_equations(self, parameters: Floats) -> tuple[Floats, Floats]:
@@ -230,8 +231,8 @@ class _Problem:
             higher, lower = (self.law.log_value(parameters + sign * nudge, self.points) for sign in (1, -1))
             jacobian[:, :, place] = (higher - lower) / (2 * NUDGE)
         weighted = (jacobian * weights[:, :, None]).transpose(0, 2, 1)
-        gradient = (weighted @ residuals[:, :, None])[:, :, 0] - (parameters - self.mean) * self.precision
-        curvature: Floats = weighted @ jacobian + np.diag(self.precision)
+        gradient = (weighted @ residuals[:, :, None])[:, :, 0] - (parameters - self.mean) @ self.precision
+        curvature: Floats = weighted @ jacobian + self.precision
         return gradient, curvature
 
 
