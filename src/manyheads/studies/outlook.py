@@ -23,7 +23,7 @@ from manyheads.studies.statistics import Estimate
 DRAWS = 400
 LOSS_NOISE, SCORE_NOISE = 0.03, 0.06  # standard deviations of log L and log score, of chance and of what laws leave out
 ROBUST = 2.0  # standard deviations beyond which residuals count by their size
-LEAST_SCORE = 1.0  # below it, the logarithm is chance
+LEAST_SCORE = 5.0  # below it, scores fall more steeply, and in part by chance
 BEST_SCORE = 100.0
 
 REFERENCE = np.log([[1e6, 1e4, 1e5]])  # log N, D and T at which a is the log of the loss that each alone would leave
@@ -35,7 +35,7 @@ COVARIANCE = np.diag(DEVIATIONS**2) + TEXTS**2 * np.outer([1, 0, 1, 0, 1, 0], [1
 captions reached, with spreads that are meant to cover other texts.
 """
 SCORES = {"bleu": (np.log(110.0), 0.7), "chrf": (np.log(110.0), 0.39)}  # log C and k
-SCORE_COVARIANCE = np.diag([0.2**2, 0.15**2])
+SCORE_COVARIANCE = np.diag([0.12**2, 0.1**2])
 
 
 @dataclass(frozen=True)
