@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from manyheads.evaluation.result import Evaluation as Evaluation
     from manyheads.inspection.inspector import Inspector as Inspector
     from manyheads.models.transformer import Transformer as Transformer
+    from manyheads.studies.forecast import Forecast as Forecast
+    from manyheads.studies.plan import plan as plan
     from manyheads.training.describe import Description as Description
     from manyheads.training.describe import describe as describe
     from manyheads.training.resolve import validate as validate
@@ -61,6 +63,7 @@ _PLACES = {
     "Description": "manyheads.training.describe",
     "Encoder": "manyheads.encoding.encoder",
     "Evaluation": "manyheads.evaluation.result",
+    "Forecast": "manyheads.studies.forecast",
     "Generator": "manyheads.decoding.generator",
     "Inspector": "manyheads.inspection.inspector",
     "ManyheadsError": "manyheads.errors",
@@ -70,6 +73,7 @@ _PLACES = {
     "Translator": "manyheads.decoding.translator",
     "describe": "manyheads.training.describe",
     "evaluate": "manyheads.evaluation.evaluate",
+    "plan": "manyheads.studies.plan",
     "record_attention": "manyheads.attention.recording",
     "switch_off": "manyheads.attention.switching",
     "train": "manyheads.training.train",

@@ -13,6 +13,7 @@
 | `data`, `cache`, `lexicon`, `shortlist` | corpora, the token cache, lexicons and shortlists |
 | `models` | the models that come with the package |
 | `study` | questions about models, answered by measurements |
+| `plan` | what a training would reach, before it is begun |
 | `options`, `texts`, `outputs` | common options, input texts and output files |
 | `failures` | a sentence for what no reader refuses, with the traceback in a file |
 | `help_pages`, `examples`, `completion` | help pages, their examples, and completion in a shell |

@@ -34,6 +34,7 @@ VERBS = (
     "recipe",
     "data",
     "study",
+    "plan",
 )
 
 

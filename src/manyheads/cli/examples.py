@@ -111,4 +111,9 @@ EXAMPLES: dict[str, str] = {
         manyheads study path-length --quick
         manyheads study complexity --out studies/complexity --parallel 2
     """,
+    "plan": """
+        manyheads plan --source train.en --target train.de
+        manyheads plan --pairs pairs.tsv --minutes 20 --out plan.json
+        manyheads train --pairs pairs.tsv --max-minutes 60 --plan plan.json
+    """,
 }

@@ -86,6 +86,10 @@ Port = Annotated[
     int | None,
     typer.Option(help="With --serve: the port to listen on.", envvar=variable("port"), show_default="5000"),
 ]
+Plan = Annotated[
+    Path | None,
+    typer.Option(help="A forecast of 'manyheads plan' for the same data; the end says how wrong it was."),
+]
 FinishIn = Annotated[
     str | None,
     typer.Option(
@@ -121,10 +125,12 @@ def train(
     serve: Serve = False,
     port: Port = None,
     accept_changed_data: AcceptChangedData = False,
+    plan: Plan = None,
     changes: Changes = None,
 ) -> None:
     """Train a model. The same command continues a training that was stopped; Ctrl-C saves."""
     from manyheads.data.formats.memories import are_memories
+    from manyheads.studies.forecast import load_forecast
     from manyheads.training.files import Columns, Files
     from manyheads.training.progress import Reporter
     from manyheads.training.train import train as run_training
@@ -142,6 +148,7 @@ def train(
     )
     given = None if recipe is not None and files.are_none else files
     server = ServerAfterwards.prepare(recipe, given, changes or (), port=port) if serve else None
+    forecast = None if plan is None else load_forecast(plan)
     reporter = Reporter()
     run = run_training(
         recipe,
@@ -154,5 +161,7 @@ def train(
         accept_changed_data=accept_changed_data,
         progress=reporter,
     )
+    if forecast is not None and reporter.summary is not None:
+        reporter.note(forecast.verdict(run, reporter.summary.score))
     if server is not None and reporter.outcome in ENDED:
         server.start(run)
