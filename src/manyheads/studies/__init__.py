@@ -14,6 +14,8 @@
 | `positions` | positions beyond the lengths of training |
 | `norms` | layer, RMS, batch and instance normalisation |
 | `heads`, `head_measures`, `head_tables` | what heads do, what is measured of them, what follows |
+| `ablations`, `parts` | what each part is worth; models without a part |
 | `gold_alignments`, `forced` | words that people have aligned; attention between the words of given pairs |
-| `training`, `labelling` | the runs of a study; a small task for models that recipes do not offer |
+| `training` | the runs of a study, also of models that are changed |
+| `labelling` | a small task for models that recipes do not offer |
 """

@@ -15,6 +15,7 @@ _PLACES = {
     "positions": "Positions",
     "norms": "Norms",
     "heads": "Heads",
+    "ablations": "Ablations",
 }
 """The class of each study, in the file of the study's name."""
 
