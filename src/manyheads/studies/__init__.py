@@ -14,6 +14,7 @@
 | `positions` | positions beyond the lengths of training |
 | `norms` | layer, RMS, batch and instance normalisation |
 | `heads`, `head_measures`, `head_tables` | what heads do, what is measured of them, what follows |
+| `algorithms` | simple algorithms, at the lengths of training and beyond |
 | `ablations`, `parts` | what each part is worth; models without a part |
 | `gold_alignments`, `forced` | words that people have aligned; attention between the words of given pairs |
 | `training` | the runs of a study, also of models that are changed |

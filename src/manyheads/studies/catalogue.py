@@ -16,6 +16,7 @@ _PLACES = {
     "norms": "Norms",
     "heads": "Heads",
     "ablations": "Ablations",
+    "algorithms": "Algorithms",
 }
 """The class of each study, in the file of the study's name."""
 
