@@ -1,4 +1,4 @@
-"""Laws of every generated task, and of copy, reverse, sort, duplicate and additions in particular."""
+"""Laws of every generated task, and of those of symbols and numbers in particular."""
 
 import doctest
 import hashlib
@@ -13,7 +13,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manyheads.data import generated as tasks
-from manyheads.data.generated import Addition, BinaryAddition, Copy, Duplicate, Reverse, Sort, task, task_names
+from manyheads.data.generated import (
+    Addition,
+    BinaryAddition,
+    Copy,
+    Duplicate,
+    Parity,
+    Recall,
+    Reverse,
+    Sort,
+    task,
+    task_names,
+)
 from manyheads.data.generated.random_examples import SPLITS, split_of
 from manyheads.data.generated.sequences import alphabet
 from manyheads.errors import ManyheadsError
@@ -121,6 +132,42 @@ def test_every_length_is_as_likely():
     )
     assert set(lengths) == {3, 4, 5, 6, 7}
     assert all(times / number == pytest.approx(1 / 5, abs=0.03) for times in lengths.values())
+
+
+@NO_DEADLINE
+@given(least=st.integers(3, 40), more=st.integers(0, 5), seed=SEEDS)
+def test_parity_is_that_of_the_ones(least, more, seed):
+    for source, target in Parity(min_length=least, max_length=least + more).pairs("train", count=5, seed=seed):
+        bits = source.split(" ")
+        assert set(bits) <= {"0", "1"}
+        assert least <= len(bits) <= least + more
+        assert int(target) == sum(map(int, bits)) % 2
+
+
+@NO_DEADLINE
+@given(least=st.integers(2, 12), more=st.integers(0, 5), spare=st.integers(0, 30), seed=SEEDS)
+def test_what_is_recalled_are_the_values_of_the_keys(least, more, spare, seed):
+    kind = Recall(min_pairs=least, max_pairs=least + more, symbols=least + more + spare)
+    for source, target in kind.pairs("train", count=5, seed=seed):
+        symbols, answers = source.split(" "), target.split(" ")
+        count = len(answers)
+        assert least <= count <= least + more
+        assert len(symbols) == 3 * count
+        keys, values, asked = symbols[: 2 * count : 2], symbols[1 : 2 * count : 2], symbols[2 * count :]
+        assert len({*keys, *values}) == 2 * count, "keys and values differ, and none occurs twice"
+        assert sorted(asked) == sorted(keys)
+        assert answers == [values[keys.index(key)] for key in asked]
+
+
+def test_keys_and_orders_are_as_likely():
+    asked = Counter(pair.source for pair in Recall(min_pairs=2, max_pairs=2, symbols=2).pairs("train", count=4000))
+    assert len(asked) >= 6, "of eight, some are held out"
+    assert all(times * len(asked) / 4000 == pytest.approx(1.0, abs=0.2) for times in asked.values())
+
+
+def test_more_pairs_than_keys_are_refused():
+    with pytest.raises(ManyheadsError, match=r"option 'symbols': 5 keys are too few for max_pairs, which is 6"):
+        task("recall", max_pairs=6, symbols=5)
 
 
 @NO_DEADLINE

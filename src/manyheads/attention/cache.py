@@ -56,8 +56,8 @@ class Cache:
     def _grow(self, like: KeysValues, needed: int) -> None:
         """Allocate room for at least `needed` positions, and for twice the present length."""
         capacity = max(16, needed, 2 * self.length)
-        batch, heads, _, width = like.keys.shape
-        grown = KeysValues(*(part.new_empty(batch, heads, capacity, width) for part in like))
+        batch, heads, _, _ = like.keys.shape
+        grown = KeysValues(*(part.new_empty(batch, heads, capacity, part.shape[-1]) for part in like))
         if self._buffer is not None:
             for larger, buffer in zip(grown, self._buffer, strict=True):
                 larger[:, :, : self.length] = buffer[:, :, : self.length]

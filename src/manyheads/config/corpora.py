@@ -68,7 +68,7 @@ class CorpusSettings(Settings):
     task: str | None = Field(
         None,
         description="A generated task instead of files: dates, copy, reverse, sort, duplicate, addition, "
-        "binary_addition.",
+        "binary_addition, parity, recall.",
     )
     count: Positive = Field(100_000, description="Number of pairs to generate.")
     seed: Seed = Field(1, description="Seed of the generated pairs.")

@@ -14,9 +14,12 @@
 | `positions` | positions beyond the lengths of training |
 | `norms` | layer, RMS, batch and instance normalisation |
 | `heads`, `head_measures`, `head_tables` | what heads do, what is measured of them, what follows |
+| `algorithms` | simple algorithms, at the lengths of training and beyond |
+| `ablations`, `parts` | what each part is worth; models without a part |
 | `gold_alignments`, `forced` | words that people have aligned; attention between the words of given pairs |
 | `scaling`, `scaling_laws`, `power_laws` | loss by parameters, data and compute; the fitted laws, and the fit |
 | `plan`, `outlook`, `forecast` | what a training on some files would reach, from tiny ones; its laws; what came true |
 | `slices` | random parts of a corpus |
-| `training`, `labelling` | the runs of a study; a small task for models that recipes do not offer |
+| `training` | the runs of a study, also of models that are changed |
+| `labelling` | a small task for models that recipes do not offer |
 """

@@ -16,6 +16,8 @@ _PLACES = {
     "norms": "Norms",
     "heads": "Heads",
     "scaling": "Scaling",
+    "ablations": "Ablations",
+    "algorithms": "Algorithms",
 }
 """The class of each study, in the file of the study's name."""
 

@@ -21,15 +21,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from manyheads.attention.dot_product import DotProductAttention
 from manyheads.attention.masks import Mask
 from manyheads.attention.multi_head import MultiHeadAttention
 from manyheads.layers.encoder import EncoderLayer
 from manyheads.layers.feed_forward import FeedForward
 from manyheads.layers.recurrence import CellKind, make_cell, read
-from manyheads.positions.interface import AttentionPositions
 from manyheads.studies.conclusion import Conclusion, Curve, Panel, Table, listed
 from manyheads.studies.labelling import NO_LABEL, Batch, Labeller, accuracy, learn
+from manyheads.studies.parts import Part, remove
 from manyheads.studies.statistics import Estimate, mean_estimate
 from manyheads.studies.study import Item, Measured, Record, Study
 
@@ -52,6 +51,11 @@ RECURRENT: dict[Kind, tuple[CellKind, float]] = {
     "GRU": ("gru", 1.0),
 }
 """The cell, and what its initial recurrent matrix is multiplied by."""
+WITHOUT: dict[Kind, Part] = {
+    "without residuals": "residuals",
+    "without scale": "scale",
+    "without LayerNorm": "LayerNorm",
+}
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 SYMBOLS, WIDTH, HEADS, LAYERS = 8, 32, 4, 2
@@ -165,52 +169,19 @@ class Attention(nn.Module):
         return states
 
 
-class Unscaled(DotProductAttention):
-    """softmax(QKᵀ)·V."""
-
-    def weights(self, queries: Tensor, keys: Tensor, mask: Mask, positions: AttentionPositions | None = None) -> Tensor:
-        """Return the weights [B, H, T, S] of queries that are multiplied by what the scores are divided by."""
-        return super().weights(queries * math.sqrt(queries.shape[-1]), keys, mask, positions)
-
-    def forward(
-        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, positions: AttentionPositions | None = None
-    ) -> Tensor:
-        """Return the outputs [B, H, T, Dh] by these weights."""
-        return self.weights(queries, keys, mask, positions) @ values
-
-
-class Plain(nn.Module):
-    """What is around a sublayer, without the residual connection or without the norm."""
-
-    def __init__(self, norm: nn.Module, *, residual: bool) -> None:
-        super().__init__()
-        self.norm, self.residual = norm, residual
-
-    def forward(self, inputs: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        """Return states [B, T, D]."""
-        outputs = sublayer(inputs)
-        normalised: Tensor = self.norm(inputs + outputs if self.residual else outputs)
-        return normalised
-
-
 def _body(kind: Kind) -> nn.Module:
     """Return the layers of a model."""
     if kind in RECURRENT:
         return Recurrence(*RECURRENT[kind])
-    return Attention([_layer(kind) for _ in range(LAYERS)])
+    layers = Attention([_layer() for _ in range(LAYERS)])
+    if kind in WITHOUT:
+        remove(WITHOUT[kind], layers)
+    return layers
 
 
-def _layer(kind: Kind) -> EncoderLayer:
-    """Return a layer of the encoder, or one without one of its parts."""
-    mechanism = Unscaled() if kind == "without scale" else DotProductAttention()
-    attention = MultiHeadAttention(WIDTH, HEADS, mechanism=mechanism)
-    layer = EncoderLayer(attention, FeedForward(WIDTH, 4 * WIDTH), dropout=0.0)
-    for name in ("attention_norm", "feed_forward_norm"):
-        if kind == "without residuals":
-            setattr(layer, name, Plain(nn.LayerNorm(WIDTH), residual=False))
-        elif kind == "without LayerNorm":
-            setattr(layer, name, Plain(nn.Identity(), residual=True))
-    return layer
+def _layer() -> EncoderLayer:
+    """Return a layer of the encoder."""
+    return EncoderLayer(MultiHeadAttention(WIDTH, HEADS), FeedForward(WIDTH, 4 * WIDTH), dropout=0.0)
 
 
 # --- Measurements ----------------------------------------------------------------------------------------------------

@@ -12,6 +12,8 @@ arguments give the same pairs on every machine, and no example of one split occu
 |---|---|
 | `sequences` | copy, reverse, sort and duplicate |
 | `arithmetic` | addition, decimal and binary |
+| `parity` | whether the number of ones is odd |
+| `recall` | the values of keys |
 | `dates` | dates in many languages, rewritten in ISO 8601 |
 | `date_forms` | how a date is written in each locale, and which texts are ambiguous |
 | `listops` | nested lists to evaluate (labels) |
@@ -30,7 +32,9 @@ from typing import Protocol
 from manyheads.data.generated.arithmetic import Addition, BinaryAddition
 from manyheads.data.generated.dates import Dates
 from manyheads.data.generated.options import option_error
+from manyheads.data.generated.parity import Parity
 from manyheads.data.generated.random_examples import Split
+from manyheads.data.generated.recall import Recall
 from manyheads.data.generated.sequences import Copy, Duplicate, Reverse, Sort
 from manyheads.data.text.records import Pair
 from manyheads.errors import ManyheadsError, did_you_mean
@@ -41,6 +45,8 @@ __all__ = [
     "Copy",
     "Dates",
     "Duplicate",
+    "Parity",
+    "Recall",
     "Reverse",
     "Sort",
     "Split",
@@ -49,7 +55,7 @@ __all__ = [
     "task_names",
 ]
 
-_TASKS = {kind.name: kind for kind in (Copy, Reverse, Sort, Duplicate, Addition, BinaryAddition, Dates)}
+_TASKS = {kind.name: kind for kind in (Copy, Reverse, Sort, Duplicate, Addition, BinaryAddition, Parity, Recall, Dates)}
 
 
 class Task(Protocol):
