@@ -12,9 +12,13 @@ from typing import Any
 import pytest
 
 from manyheads.config.corpora import CorpusSettings
+from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.data.cleaning.first_look import SAMPLE, FirstLook
+from manyheads.data.formats.languages import SideLanguages
 from manyheads.data.text.records import Pair
+from manyheads.runs.shipped import shipped_models
 from manyheads.training.files import Columns, Files
+from manyheads.training.starting_points import FEW_PAIRS, starting_point
 
 COUNT = 2000
 ENGLISH = "the small dog of our old neighbour has eaten all of the fresh bread in this warm kitchen again"
@@ -105,3 +109,34 @@ def test_the_other_direction_of_a_corpus_is_not_looked_at():
 def test_what_was_not_read_is_no_failure(tmp_path: Path):
     assert FirstLook().remarks() == []
     assert looked([])[0] == "a.en and a.de: 0 pairs, en → de (as given)."
+
+
+def test_few_pairs_of_a_known_direction_are_told_the_model_to_start_from(tmp_path: Path):
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("".join(f"{one.source}\t{one.target}\n" for one in CLEAN), encoding="utf-8")
+
+    def advice(**given: Any) -> str | None:
+        files, look = Files(pairs=pairs, **given), FirstLook()
+        recipe = files.recipe((), look)
+        look.remarks()
+        return starting_point(recipe, look)
+
+    model = shipped_models()[0].name
+    detected = advice()
+    assert detected is not None
+    assert f"--start-from {model} --to de" in detected
+    assert detected == advice(source_language="en-GB", target_language="de")
+    reverse = advice(reverse=True)
+    assert reverse is not None
+    assert "de → en" in reverse
+    assert advice(source_language="en", target_language="fi") is None
+    assert advice(start_from=model, to="de") is None
+
+
+def test_enough_pairs_are_not_told_to_start_elsewhere():
+    look = FirstLook()
+    look.languages = SideLanguages("en", "de", "as given")
+    many = (pair for pair in CLEAN for _ in range(FEW_PAIRS // len(CLEAN)))
+    assert sum(1 for _ in look.through(SETTINGS, many)) == FEW_PAIRS
+    recipe = TranslationRecipe.model_validate({"data": {"train": SETTINGS.model_dump(exclude_defaults=True)}})
+    assert starting_point(recipe, look) is None

@@ -9,6 +9,7 @@
 | `summary` | the end of a training: score, samples, and what to do next |
 | `progress` | what is shown of it: on a terminal, in a notebook, in a log |
 | `files`, `defaults` | files in place of a recipe, and a recipe chosen for data |
+| `starting_points` | a model to start from, where there are few pairs |
 | `corpus_statistics` | what a corpus looks like, in numbers |
 | `planning`, `fitting` | steps that fit a time, and a model and intervals that suit them |
 | `resolve` | a recipe as it is trained: checked, and completed if it has data alone |

@@ -34,6 +34,7 @@ from manyheads.training.machine.distributed import World
 from manyheads.training.planning import Computer, longer, plan_run
 from manyheads.training.progress import Reporter
 from manyheads.training.resolve import ResolvedRecipe, resolve_recipe
+from manyheads.training.starting_points import starting_point
 from manyheads.training.state.finishing import finishing_in, seconds_of, with_end_of
 from manyheads.training.summary import SUMMARISED, summary_of
 from manyheads.training.trainer import Trainer, thread_count
@@ -182,6 +183,8 @@ def _planned_task(
         if chosen.look is not None and not reporter.is_quiet:
             for line in chosen.look.remarks():
                 reporter.note(line)
+            if advice := starting_point(chosen.recipe, chosen.look):
+                reporter.note(advice)
         check_to_train(chosen.run.path, tell=reporter.note)
         task = task_for(recipe).prepare(recipe, chosen.run, machine, reporter.note)
         fitting = ChosenFitting.with_changes(changes) if chosen.is_chosen else None

@@ -28,7 +28,7 @@ from manyheads.data.tokens.tokenizers import END, Tokenizers
 from manyheads.errors import ManyheadsError
 
 VERSION = 2  # of the format; part of the key
-CHUNK = 20_000  # pairs tokenised at once: enough to keep threads busy, little enough to bound memory
+CHUNK = 5_000  # pairs tokenised at once: enough to keep threads busy, little enough to bound memory
 
 Side = Literal["source", "target"]
 Report = Callable[[int], None]

@@ -51,6 +51,16 @@ class FirstLook:
         self._seen.append(SeenCorpus(settings))
         return self._seen[-1].through(pairs)
 
+    @property
+    def count(self) -> int:
+        """The number of pairs of all corpora."""
+        return sum(seen.count for seen in self._seen)
+
+    @property
+    def direction(self) -> SideLanguages | None:
+        """The languages of the only corpus, known or detected; None if there are several, or they are uncertain."""
+        return (self.languages or self._seen[0].detected) if len(self._seen) == 1 else None
+
     def remarks(self) -> list[str]:
         """Return a sentence on each corpus, and one on its faults if there are any worth knowing."""
         most = max(1, SAMPLE // max(1, len(self._seen)))
@@ -63,7 +73,8 @@ class SeenCorpus:
 
     def __init__(self, settings: CorpusSettings) -> None:
         self.settings = settings
-        self._count = 0
+        self.count = 0
+        self.detected: SideLanguages | None = None  # the languages that `remarks` has found
         self._chance = random.Random(SEED)
         self._sample: list[Pair] = []
         self._hashes = _HashSample()
@@ -71,10 +82,10 @@ class SeenCorpus:
     def through(self, pairs: Iterator[Pair]) -> Iterator[Pair]:
         """Yield the pairs, and keep a sample in which each pair is equally probable [Vitter 1985, algorithm R]."""
         for pair in pairs:
-            self._count += 1
-            if self._count <= SAMPLE:
+            self.count += 1
+            if self.count <= SAMPLE:
                 self._sample.append(pair)
-            elif (place := int(self._chance.random() * self._count)) < SAMPLE:
+            elif (place := int(self._chance.random() * self.count)) < SAMPLE:
                 self._sample[place] = pair
             self._hashes.add(pair)
             yield pair
@@ -82,10 +93,11 @@ class SeenCorpus:
     def remarks(self, known: SideLanguages | None, *, most: int) -> list[str]:
         """Return one or two sentences, from at most this number of pairs."""
         sample = _thinned(self._sample, most)
-        languages = known or self._languages(sample)
+        self.detected = None if known else self._languages(sample)
+        languages = known or self.detected
         medians = [f"{statistics.median_low(len(pair[side]) for pair in sample):,}" for side in (0, 1) if sample]
         facts = [
-            f"{self._count:,} pairs",
+            f"{self.count:,} pairs",
             "both directions" if self._goes_both_ways(known) else "",
             str(languages or "languages unknown"),
             f"median length {' and '.join(medians)} characters" if medians else "",

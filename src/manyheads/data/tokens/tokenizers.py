@@ -33,7 +33,7 @@ BEYOND = "<beyond>"  # in imported models: later pieces help to segment a text, 
 DEFAULT_VOCABULARY = 8000  # fewer for a corpus that is too small for it
 LONGEST_WORD = 3600  # characters: SentencePiece takes 65,535, and normalisation makes up to 18 of one
 PART_OF_WORD = 256  # of a longer one: no piece has more than 16, and repetitions in long words take long to count
-TRAINING_PAIRS = 250_000  # more would hardly change a tokenizer, and take memory: half a gigabyte for a million
+TRAINING_PAIRS = 200_000  # more would hardly change a tokenizer, and take memory: half a gigabyte for a million
 
 SUBWORDS: tuple[TokenizerKind, ...] = ("bpe", "unigram")
 _WORD = re.compile(r"\n|\S+")
