@@ -18,7 +18,7 @@ from manyheads.runs.folder import RunFolder
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "data.md").read_text(encoding="utf-8")
 SNIPPET, MEMORIES, LANGUAGES, NAMED_CUT, STAGES, MODIFIERS = re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.DOTALL)
 EVERY_COMMAND = re.findall(r"^\$ (.*)$", PAGE, flags=re.MULTILINE)
-APART = ("data cut", "--finish-in", "train memories")
+APART = ("data cut", "--finish-in", "train memories", "scan")
 COMMANDS = [one for one in EVERY_COMMAND if not any(words in one for words in APART)]
 (LEARN_FROM_MEMORIES, SAID) = re.search(
     r"^\$ (manyheads train memories .*?)\n```\n\n```\n(.*?)```", PAGE, re.M | re.S

@@ -61,7 +61,8 @@ def write_stand_ins(recipe, folder: Path) -> list[str]:
                 continue
             place = folder / name.removeprefix("data:")
             place.parent.mkdir(parents=True, exist_ok=True)
-            rows = [f"{one.source}\t{one.target}" if key == "pairs" else getattr(one, key) for one in pairs]
+            line = "IN: {} OUT: {}" if corpus.format == "scan" else "{}\t{}"
+            rows = [line.format(*one) if key == "pairs" else getattr(one, key) for one in pairs]
             opener = gzip.open if place.suffix == ".gz" else open
             with opener(place, "wt", encoding="utf-8") as file:
                 file.write("".join(f"{row}\n" for row in rows))

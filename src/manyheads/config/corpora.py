@@ -46,10 +46,10 @@ class CorpusSettings(Settings):
     source: str | None = Field(None, description="Source text, one sentence per line: a file or a folder.")
     target: str | None = Field(None, description="Target text, line by line parallel to the source.")
     pairs: str | None = Field(None, description="A file or folder with both sides, instead of source and target.")
-    format: Literal["auto", "tsv", "csv", "jsonl", "memories"] = Field(
+    format: Literal["auto", "tsv", "csv", "jsonl", "scan", "memories"] = Field(
         "auto",
-        description="Format of `pairs`; memories: TMX, XLIFF and PO files; auto: jsonl or memories if names say so, "
-        "tsv otherwise.",
+        description="Format of `pairs`; scan: lines of SCAN; memories: TMX, XLIFF and PO files; auto: jsonl or "
+        "memories if names say so, tsv otherwise.",
     )
     source_column: int | str = Field(
         0, description="Column, from 0 or by its name, key (JSONL) or language (memories) of the source."

@@ -17,6 +17,7 @@ from manyheads.data.cleaning.drift import drift_line
 from manyheads.data.formats.jsonl import read_jsonl
 from manyheads.data.formats.memories import MemoryTally, are_memories, listed_others, memory_files, read_memory
 from manyheads.data.formats.memory_units import Direction
+from manyheads.data.formats.scan import read_scan
 from manyheads.data.formats.spreadsheet import read_csv
 from manyheads.data.formats.tsv import read_tsv
 from manyheads.data.generated import Split, task
@@ -25,7 +26,7 @@ from manyheads.data.text.fingerprints import Fingerprints
 from manyheads.data.text.records import Pair
 from manyheads.errors import ManyheadsError
 
-READERS = {"tsv": read_tsv, "csv": read_csv, "jsonl": read_jsonl}
+READERS = {"tsv": read_tsv, "csv": read_csv, "jsonl": read_jsonl, "scan": read_scan}
 
 
 class Corpus(ABC):
@@ -125,7 +126,7 @@ class ParallelFiles(Corpus):
 
 
 class PairFiles(Corpus):
-    """TSV, CSV or JSONL files in which each record holds both sides."""
+    """TSV, CSV, JSONL or SCAN files in which each record holds both sides."""
 
     def __init__(self, settings: CorpusSettings, fingerprints: Fingerprints, *, lenient: bool = False) -> None:
         assert settings.pairs is not None
