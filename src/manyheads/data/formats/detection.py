@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from manyheads.config.tasks.memory_questions import ARCHIVES
 from manyheads.data.formats.memories import FORMAT, are_memories
 from manyheads.data.formats.memory_languages import find_direction
 from manyheads.data.formats.scan import FORMAT as SCAN
@@ -48,6 +49,8 @@ def with_format(values: Mapping[str, Any]) -> dict[str, Any]:
         return _with_direction(values)
     kind = format_of(Path(str(values["pairs"])), values.get("format") or "auto")
     if kind not in ("tsv", "csv"):  # an unknown format is refused with the other keys
+        return dict(values)
+    if str(values["pairs"]).endswith(ARCHIVES):  # the archive of bAbI
         return dict(values)
     path = text_files(str(values["pairs"]), role="pairs")[0]
     lines = list(islice(read_lines(path, lenient=True), BEGINNING))

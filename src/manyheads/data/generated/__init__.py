@@ -12,6 +12,7 @@ arguments give the same pairs on every machine, and no example of one split occu
 |---|---|
 | `sequences` | copy, reverse, sort and duplicate |
 | `arithmetic` | addition, decimal and binary |
+| `programs` | programs in a small language, and what they print |
 | `dates` | dates in many languages, rewritten in ISO 8601 |
 | `date_forms` | how a date is written in each locale, and which texts are ambiguous |
 | `listops` | nested lists to evaluate (labels) |
@@ -30,6 +31,7 @@ from typing import Protocol
 from manyheads.data.generated.arithmetic import Addition, BinaryAddition
 from manyheads.data.generated.dates import Dates
 from manyheads.data.generated.options import option_error
+from manyheads.data.generated.programs import Programs
 from manyheads.data.generated.random_examples import Split
 from manyheads.data.generated.sequences import Copy, Duplicate, Reverse, Sort
 from manyheads.data.text.records import Pair
@@ -41,6 +43,7 @@ __all__ = [
     "Copy",
     "Dates",
     "Duplicate",
+    "Programs",
     "Reverse",
     "Sort",
     "Split",
@@ -49,7 +52,7 @@ __all__ = [
     "task_names",
 ]
 
-_TASKS = {kind.name: kind for kind in (Copy, Reverse, Sort, Duplicate, Addition, BinaryAddition, Dates)}
+_TASKS = {kind.name: kind for kind in (Copy, Reverse, Sort, Duplicate, Addition, BinaryAddition, Programs, Dates)}
 
 
 class Task(Protocol):
