@@ -6,16 +6,23 @@ import io
 import json
 import tarfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from manyheads.config.corpora import CorpusSettings
 from manyheads.config.tasks.memory_questions import StoriesSettings
 from manyheads.data.batches.memories import MemoryBatches, MemoryRows, places_with_noise
+from manyheads.data.formats.detection import with_format
+from manyheads.data.generated import Split
+from manyheads.data.text.corpora import open_corpus
 from manyheads.data.text.files import data_folder
+from manyheads.data.text.records import Pair
 from manyheads.data.text.stories import StoryQuestion, read_questions, read_stories, stories_of
 from manyheads.data.tokens.word_list import WordList, words_of
 from manyheads.errors import ManyheadsError
+from manyheads.runs.inputs import corpus_inputs
 
 STORY = """\
 1 Mary moved to the bathroom.
@@ -236,3 +243,53 @@ def test_an_epoch_has_every_question_once_as_far_as_batches_are_full():
     batches = MemoryBatches(table, size=1, memory=50, noise=0.0, seed=1)
     assert batches.per_epoch == 3
     assert sorted(int(batches[index].examples[0]) for index in range(3, 6)) == [0, 1, 2]
+
+
+def pairs_of(place: Path, *, split: Split = "train", **keys: Any) -> list[Pair]:
+    settings = CorpusSettings.model_validate(with_format({"pairs": str(place), **keys}))
+    return list(open_corpus(settings, split=split).pairs())
+
+
+@pytest.fixture
+def every_task(tmp_path: Path) -> Path:
+    members = {
+        f"en/qa{number}_x_{part}.txt": f"1 {part} {number} is A.\n2 What is A?\t{part}\t1\n"
+        for number in range(1, 21)
+        for part in ("train", "test")
+    }
+    return archive(tmp_path / "babi.tar.gz", members)
+
+
+def test_an_archive_of_babi_is_a_corpus_of_pairs(every_task: Path):
+    numbers = range(1, 21)
+    for split in ("train", "test"):
+        assert pairs_of(every_task, split=split) == [Pair(f"{split} {n} is A. What is A?", split) for n in numbers]
+    kept = pairs_of(every_task, keep={"task": ["qa7", "qa2"]})
+    assert [pair.source.split()[1] for pair in kept] == ["7", "2"]
+
+
+def test_the_pairs_are_the_questions_that_a_memory_network_reads(tmp_path: Path):
+    place = archive(tmp_path / "babi.tar.gz", {"en/qa1_one_train.txt": STORY})
+    found = pairs_of(place, keep={"task": ["qa1"]})
+    assert found == [Pair(one.source, one.answer or "") for one in read(STORY)]
+
+
+def test_the_part_of_an_archive_decides_whether_a_corpus_is_the_same(every_task: Path):
+    settings = CorpusSettings.model_validate({"pairs": str(every_task)})
+    one_task = CorpusSettings.model_validate({"pairs": str(every_task), "keep": {"task": ["qa1"]}})
+    keys = {open_corpus(settings, split=split).key() for split in ("train", "test")}
+    assert len(keys | {open_corpus(one_task, split="train").key()}) == 3
+    assert [one.is_text for one in corpus_inputs(settings, "training")] == [False]
+
+
+@pytest.mark.parametrize(
+    ("split", "keys", "message"),
+    [
+        ("valid", {}, "an archive of bAbI has no validation questions.*data.held_out"),
+        ("train", {"keep": {"task": ["qa21"]}}, "`keep` names tasks of bAbI"),
+        ("train", {"keep": {"answer": ["A"]}}, "`keep` names tasks of bAbI"),
+    ],
+)
+def test_what_an_archive_does_not_have_is_refused(every_task: Path, split: Split, keys: dict, message: str):
+    with pytest.raises(ManyheadsError, match=message):
+        pairs_of(every_task, split=split, **keys)

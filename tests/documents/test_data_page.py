@@ -12,13 +12,15 @@ import pytest
 
 from manyheads.config.reading import load_cut, parse_recipe
 from manyheads.data.generated import task
+from manyheads.data.text.corpora import is_story_archive
 from manyheads.data.text.files import data_folder
 from manyheads.runs.folder import RunFolder
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "data.md").read_text(encoding="utf-8")
-SNIPPET, MEMORIES, LANGUAGES, NAMED_CUT, STAGES, MODIFIERS = re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.DOTALL)
+BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.DOTALL)
+SNIPPET, MEMORIES, STORIES, LANGUAGES, NAMED_CUT, STAGES, MODIFIERS = BLOCKS
 EVERY_COMMAND = re.findall(r"^\$ (.*)$", PAGE, flags=re.MULTILINE)
-APART = ("data cut", "--finish-in", "train memories")
+APART = ("data cut", "--finish-in", "train memories", "scan")
 COMMANDS = [one for one in EVERY_COMMAND if not any(words in one for words in APART)]
 (LEARN_FROM_MEMORIES, SAID) = re.search(
     r"^\$ (manyheads train memories .*?)\n```\n\n```\n(.*?)```", PAGE, re.M | re.S
@@ -103,6 +105,11 @@ def test_the_memories_are_those_of_a_recipe():
     first, second = parse_recipe(MEMORIES).data.corpora
     assert (first.source_column, first.target_column) == ("en", "de")
     assert second.tags == ("<2fr>",)
+
+
+def test_the_corpus_of_stories_is_one_that_a_recipe_can_have():
+    (stories,) = parse_recipe(STORIES).data.corpora
+    assert stories.keep == {"task": ("qa1", "qa2")} and is_story_archive(stories)
 
 
 def test_the_languages_are_those_of_a_recipe():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import tarfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -61,11 +62,25 @@ def write_stand_ins(recipe, folder: Path) -> list[str]:
                 continue
             place = folder / name.removeprefix("data:")
             place.parent.mkdir(parents=True, exist_ok=True)
-            rows = [f"{one.source}\t{one.target}" if key == "pairs" else getattr(one, key) for one in pairs]
+            if name.endswith(".tar.gz"):
+                write_stories(place, range(1, 21))
+                continue
+            line = "IN: {} OUT: {}" if corpus.format == "scan" else "{}\t{}"
+            rows = [line.format(*one) if key == "pairs" else getattr(one, key) for one in pairs]
             opener = gzip.open if place.suffix == ".gz" else open
             with opener(place, "wt", encoding="utf-8") as file:
                 file.write("".join(f"{row}\n" for row in rows))
     return changes
+
+
+def write_stories(place: Path, numbers: Iterable[int]) -> None:
+    """Write an archive like that of bAbI, with two short stories again and again in each task."""
+    stories = [f"1 Mary went to the {place}.\n2 Where is Mary?\t{place}\t1\n" for place in ("hall", "park")] * 20
+    with tarfile.open(place, "w:gz") as tar:
+        for number in numbers:
+            entry, content = tarfile.TarInfo(f"en/qa{number}_stand-in_train.txt"), "".join(stories).encode()
+            entry.size = len(content)
+            tar.addfile(entry, io.BytesIO(content))
 
 
 def _parts(key: str, corpora) -> list[tuple[str, Any]]:
@@ -120,14 +135,9 @@ def test_a_recipe_runs(path, tmp_path, monkeypatch):
 def test_a_recipe_for_a_memory_runs(path, tmp_path, monkeypatch):
     monkeypatch.setenv("MANYHEADS_DATA", str(tmp_path / "data"))
     settings = load_recipe(path).data.train
-    stories = [f"1 Mary went to the {place}.\n2 Where is Mary?\t{place}\t1\n" for place in ("hall", "park")] * 20
     place = tmp_path / "data" / settings.babi.removeprefix("data:")
     place.parent.mkdir(parents=True)
-    with tarfile.open(place, "w:gz") as tar:
-        for number in settings.numbers:
-            entry, content = tarfile.TarInfo(f"en/qa{number}_stand-in_train.txt"), "".join(stories).encode()
-            entry.size = len(content)
-            tar.addfile(entry, io.BytesIO(content))
+    write_stories(place, settings.numbers)
     run = RunFolder(tmp_path / "run")
     task = prepared(load_recipe(path, ["training.steps=2"]), run)
     assert Trainer(task, device="cpu", reporter=Reporter(quiet=True)).train() == "finished"

@@ -33,8 +33,16 @@ from manyheads.decoding.translator import Translator
 from manyheads.errors import ManyheadsError
 from manyheads.exchange.ctranslate2 import export_ctranslate2
 from manyheads.models.build import build_model
-from manyheads.models.interface import EncoderInputs, LanguageModel, SequenceToSequence, TextEncoder, Tokens
-from manyheads.models.memory_network import MemoryInputs, MemoryNetwork
+from manyheads.models.interface import (
+    EncoderInputs,
+    FactModel,
+    LanguageModel,
+    MemoryInputs,
+    SequenceToSequence,
+    TextEncoder,
+    Tokens,
+)
+from manyheads.models.memory_network import MemoryNetwork
 from manyheads.runs.folder import RunFolder
 from manyheads.runs.loading import load_model, model_arrays
 from manyheads.runs.weights import weights_bytes
@@ -147,10 +155,20 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
         "language_model",
         {**LANGUAGE_MODEL, **COMPRESSIVE, "norm": "post", "compression_loss": "auto_encoding"},
     ),
+    "universal-language-model": ("language_model", UNIVERSAL),
+    "universal-language-model-halting": (
+        "language_model",
+        {**UNIVERSAL, "steps": 4, "halting": {}, "norm": "pre", "positions": {"kind": "rotary"}, "tie": False},
+    ),
     "bert": ("classification", BERT),
     **{f"bert-{name}": ("classification", {**BERT, "attention": keys}) for name, keys in ATTENTION.items()},
     "bert-linformer": ("classification", {**BERT, "attention": {"kind": "linformer", "rank": 6, "length": 64}}),
     "memory-network": ("memory_questions", MEMORY_NETWORK),
+    "universal-facts": ("memory_questions", {**UNIVERSAL, "memory": 12, "words": 3}),
+    "universal-facts-halting": (
+        "memory_questions",
+        {**UNIVERSAL, "memory": 12, "steps": 4, "halting": {}, "norm": "pre"},
+    ),
     "layer-wise-memory-network": (
         "memory_questions",
         {**MEMORY_NETWORK, "tying": "layer_wise", "relu": True, "linear_start_until": 3, "empty_places": True},
@@ -215,7 +233,7 @@ INDEPENDENT = ("neural-gpu",)  # what these write at a position does not depend 
 every_writer = pytest.mark.parametrize("name", WRITERS)
 every_translator = pytest.mark.parametrize("name", TRANSLATORS)
 every_encoder = pytest.mark.parametrize("name", ENCODERS)
-MEMORIES = names_of(MemoryNetwork)
+MEMORIES, HOPPING = names_of(FactModel), names_of(MemoryNetwork)
 every_memory = pytest.mark.parametrize("name", MEMORIES)
 every_model = pytest.mark.parametrize("name", MODELS)
 
@@ -510,7 +528,7 @@ def test_padding_and_the_other_rows_of_a_memory_change_nothing(name, rows, extra
             assert greatest_difference(logits, model(memories_of([row]))[0]) < CLOSE
 
 
-@every_memory
+@pytest.mark.parametrize("name", HOPPING)
 def test_what_hops_read_is_recorded_as_a_distribution(name):
     _, model = built(name)
     for part in model.modules():  # as after the linear start
@@ -540,7 +558,7 @@ def test_saved_and_loaded_a_model_is_the_same(name, tmp_path: Path):
     with torch.inference_mode():
         if isinstance(model, TextEncoder):
             assert torch.equal(loaded(inputs_of([[5, 6, 7]])), model(inputs_of([[5, 6, 7]])))
-        elif isinstance(model, MemoryNetwork):
+        elif isinstance(model, FactModel):
             story = memories_of([[[5, 6], [7], [8]]])
             assert torch.equal(loaded(story), model(story))
         else:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from helpers import LAW, greatest_difference, stir
 from manyheads.config.models.memory_network import MemoryNetworkSettings
-from manyheads.models.memory_network import MemoryInputs, MemoryNetwork
+from manyheads.models.interface import MemoryInputs
+from manyheads.models.memory_network import MemoryNetwork
 
 WORDS, WIDTH, HOPS, MEMORY = 9, 6, 3, 4
 CLOSE = 1e-5

@@ -75,7 +75,8 @@ BatchSentences = Annotated[
 PairsFormat = Annotated[
     str | None,
     typer.Option(
-        "--format", help="Format of --pairs: auto (by its name), tsv, csv, jsonl or memories (TMX, XLIFF, PO)."
+        "--format",
+        help="Format of --pairs: auto (by its name and beginning), tsv, csv, jsonl, scan or memories (TMX, XLIFF, PO).",
     ),
 ]
 SourceColumn = Annotated[

@@ -46,10 +46,10 @@ class CorpusSettings(Settings):
     source: str | None = Field(None, description="Source text, one sentence per line: a file or a folder.")
     target: str | None = Field(None, description="Target text, line by line parallel to the source.")
     pairs: str | None = Field(None, description="A file or folder with both sides, instead of source and target.")
-    format: Literal["auto", "tsv", "csv", "jsonl", "memories"] = Field(
+    format: Literal["auto", "tsv", "csv", "jsonl", "scan", "memories"] = Field(
         "auto",
-        description="Format of `pairs`; memories: TMX, XLIFF and PO files; auto: jsonl or memories if names say so, "
-        "tsv otherwise.",
+        description="Format of `pairs`; scan: lines of SCAN; memories: TMX, XLIFF and PO files; auto: jsonl, "
+        "memories or the archive of bAbI (.tar.gz) if names say so, tsv otherwise.",
     )
     source_column: int | str = Field(
         0, description="Column, from 0 or by its name, key (JSONL) or language (memories) of the source."
@@ -63,12 +63,13 @@ class CorpusSettings(Settings):
     )
     keep: dict[int | str, tuple[str, ...]] = Field(
         default_factory=dict,
-        description="Keep only the lines of `pairs` whose column (or key) has one of these values: {1: [cmn_Hans]}.",
+        description="Keep only the lines of `pairs` whose column (or key) has one of these values: {1: [cmn_Hans]}; "
+        "of bAbI, tasks: {task: [qa1, qa2]}.",
     )
     task: str | None = Field(
         None,
         description="A generated task instead of files: dates, copy, reverse, sort, duplicate, addition, "
-        "binary_addition, parity, recall.",
+        "binary_addition, parity, recall, programs.",
     )
     count: Positive = Field(100_000, description="Number of pairs to generate.")
     seed: Seed = Field(1, description="Seed of the generated pairs.")

@@ -1,4 +1,4 @@
-"""Answers to questions about facts, with a memory network.
+"""Answers to questions about facts, with a memory network or another model of facts.
 
 reader = FactReader.from_folder("runs/babi")
 (asked,) = reader.read(["Mary went to the office. Where is Mary?"], where="text")
@@ -21,7 +21,7 @@ from manyheads.data.batches.memories import MemoryBatch, MemoryRows
 from manyheads.data.text.stories import StoryQuestion, read_questions
 from manyheads.data.tokens.word_list import WordList
 from manyheads.errors import ManyheadsError, Notice
-from manyheads.models.memory_network import NO_WORD, MemoryInputs, MemoryNetwork
+from manyheads.models.interface import NO_WORD, FactModel, MemoryInputs
 from manyheads.runs.folder import RunFolder
 from manyheads.runs.loading import choose_device, load_model
 
@@ -45,7 +45,7 @@ class FactReader:
         words: Its words.
     """
 
-    def __init__(self, model: MemoryNetwork, words: WordList) -> None:
+    def __init__(self, model: FactModel, words: WordList) -> None:
         self.model, self.words = model.eval(), words
 
     @classmethod
@@ -61,7 +61,7 @@ class FactReader:
         """
         run = RunFolder.open(folder)
         run.config_for(MemoryQuestionsConfig)
-        return cls(load_model(MemoryNetwork, run, device=choose_device(device)), WordList.load(run.tokenizer_folder))
+        return cls(load_model(FactModel, run, device=choose_device(device)), WordList.load(run.tokenizer_folder))
 
     def read(self, lines: Iterable[str], *, where: str) -> list[StoryQuestion]:
         """Return the questions in lines of facts and questions, checked against the model's words and its memory.

@@ -12,6 +12,7 @@ from manyheads.config.tasks.language_model import LanguageModelRecipe
 from manyheads.decoding.generator import Generator
 from manyheads.errors import ManyheadsError
 from manyheads.inspection.earlier_text import EarlierTextView, read_earlier_text
+from manyheads.inspection.halting import Halting, HaltingView, record_halting, require_halting
 from manyheads.inspection.room import Only, chosen_names, require_room
 from manyheads.inspection.translating import as_array, stacked_attention
 from manyheads.inspection.views import Everything
@@ -38,6 +39,19 @@ class Continuing:
         if not isinstance(model, RememberingLanguageModel):
             raise ManyheadsError("this language model has no memory.", where=str(self._run.path))
         return read_earlier_text(model, ids, length=self._run.recipe_for(LanguageModelRecipe).data.length)
+
+    @torch.inference_mode()
+    def halting(self, text: str) -> HaltingView:
+        """Return at which step each token of a text halts."""
+        model, ids = self._generator.model, self._generator.ids(text)
+        most = require_halting(model)
+        if not ids:
+            raise ManyheadsError("there is nothing to look at in an empty text.", where="text")
+        with record_halting(model) as recorded:
+            model.decode(torch.tensor([ids], device=self._generator.device))
+        (computed,) = recorded.values()
+        steps, tokens = computed.steps[0].int().tolist(), self._generator.tokenizer.pieces(ids)
+        return HaltingView(text, "", most, None, Halting(tokens, steps, as_array(computed.ponder[0])))
 
     @torch.inference_mode()
     def everything(self, text: str, *, only: Only | None = None) -> Everything:

@@ -96,7 +96,7 @@ def halting_fragment(view: HaltingView) -> str:
     for name, side in view.sides.items():
         tokens = (_counted(*pair, view.most) for pair in zip(side.tokens, side.steps, strict=True))
         sides.append(f"<p>{name}: {'&#8203;'.join(tokens)}</p>")
-    return f"{''.join(sides)}<p><b>{escape(view.translation)}</b></p>"
+    return "".join(sides) + (f"<p><b>{escape(view.translation)}</b></p>" if view.translation else "")
 
 
 def _counted(token: str, steps: int, most: int) -> str:

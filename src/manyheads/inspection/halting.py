@@ -31,14 +31,15 @@ class Halting:
 class HaltingView:
     """When the tokens of a text halt in the encoder, and those of its translation in the decoder.
 
-    A token of the target is the decoder's input at its position. `most` is the largest number of steps.
+    A token of the target is the decoder's input at its position. `most` is the largest number of steps. A language
+    model has no source: its text is the target. One that answers a question about facts has no target.
     """
 
     text: str
     translation: str
     most: int
-    source: Halting
-    target: Halting
+    source: Halting | None
+    target: Halting | None
 
     @property
     def title(self) -> str:
@@ -48,7 +49,8 @@ class HaltingView:
     @property
     def sides(self) -> dict[str, Halting]:
         """Both sides by name."""
-        return {"encoder": self.source, "decoder": self.target}
+        sides = {"encoder": self.source, "decoder": self.target}
+        return {name: side for name, side in sides.items() if side is not None}
 
     def __str__(self) -> str:
         lines = []

@@ -195,7 +195,7 @@ class Inspector:
             return self._translating().beam(text, beam=beam, sentence=sentence, to=to)
 
     def halting(self, text: str, *, beam: int | None = None, sentence: int = 1, to: str | None = None) -> HaltingView:
-        """Return at which step in depth each token of a sentence and of its translation halts.
+        """Return at which step in depth each token of a sentence and of its translation halts, or each of a text.
 
         Args:
             text: The text.
@@ -204,6 +204,8 @@ class Inspector:
             to: The language to translate into, for a model of several.
         """
         with self._turn:
+            if isinstance(self._subject, Continuing | Remembering):
+                return self._subject.halting(text)
             return self._translating().halting(text, beam=beam, sentence=sentence, to=to)
 
     def memory(self, text: str) -> MemoryView | EarlierTextView:

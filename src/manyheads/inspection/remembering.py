@@ -1,4 +1,4 @@
-"""Looking inside a memory network: how much each hop reads of each fact."""
+"""Looking inside a model of facts: how much each hop of a memory network reads of each, or when each halts."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ import numpy as np
 import torch
 
 from manyheads.attention.recording import record_attention
-from manyheads.data.batches.memories import MemoryRows
+from manyheads.data.batches.memories import MemoryBatch, MemoryRows
 from manyheads.data.text.stories import StoryQuestion
 from manyheads.encoding.fact_reader import FactReader
 from manyheads.errors import ManyheadsError
+from manyheads.inspection.halting import Halting, HaltingView, record_halting, require_halting
 from manyheads.inspection.room import Only, chosen_names
 from manyheads.inspection.translating import as_array, stacked_attention
 from manyheads.inspection.views import Array, Everything, rounded
+from manyheads.models.interface import FactModel
 from manyheads.models.memory_network import MemoryNetwork
 
 
@@ -66,13 +68,13 @@ class MemoryView:
 
 
 class Remembering:
-    """The memory network of a run, seen from inside."""
+    """The model of facts of a run, seen from inside."""
 
     def __init__(self, folder: Path, *, device: str) -> None:
         self._reader = FactReader.from_folder(folder, device=device)
 
     @property
-    def model(self) -> MemoryNetwork:
+    def model(self) -> FactModel:
         """The PyTorch model."""
         return self._reader.model
 
@@ -80,7 +82,12 @@ class Remembering:
     def everything(self, text: str, *, only: Only | None = None) -> Everything:
         """Return everything recorded for a story with one question: a hop is a layer, and the facts are its keys."""
         asked, model = self._question(text), self.model
-        batch = MemoryRows.of([asked], self._reader.words).lay_out(np.zeros(1, np.int64))
+        if not isinstance(model, MemoryNetwork):
+            raise ManyheadsError(
+                "this model has no hops, which alone are shown of a model that answers questions about facts.",
+                cure="--show halting shows when its facts halt.",
+            )
+        batch = self._batch(asked)
         names = chosen_names(model, only)
         with record_attention(model, [*chain(*names.values())]) as recording:
             probabilities = self._reader.probabilities(batch)
@@ -109,6 +116,21 @@ class Remembering:
         weights = seen.attention["cross"][:, 0, 0].T  # [M, K]
         probability = float(seen.token_probabilities[0])
         return MemoryView(seen.source_tokens, seen.text, seen.translation, probability, weights)
+
+    @torch.inference_mode()
+    def halting(self, text: str) -> HaltingView:
+        """Return at which step the question halts, and each fact, the most recent first."""
+        most, asked = require_halting(self.model), self._question(text)
+        with record_halting(self.model) as recorded:
+            answer = self._reader.probabilities(self._batch(asked))[0].argmax()
+        (computed,) = recorded.values()
+        steps, tokens = computed.steps[0].int().tolist(), [asked.question, *reversed(asked.facts)]
+        halted = Halting(tokens, steps, as_array(computed.ponder[0]))
+        return HaltingView(asked.source, self._reader.words.words[int(answer)], most, halted, None)
+
+    def _batch(self, asked: StoryQuestion) -> MemoryBatch:
+        """Return a question as a batch."""
+        return MemoryRows.of([asked], self._reader.words).lay_out(np.zeros(1, np.int64))
 
     def _question(self, text: str) -> StoryQuestion:
         """Return the one question of a text."""

@@ -12,6 +12,8 @@
 | `transformer_xl` | the decoder alone, with a memory of earlier text |
 | `compressive` | the same, with a compressed memory of still earlier text |
 | `universal` | an encoder–decoder of one layer each, applied again and again |
+| `universal_language_model` | the decoder alone, of one layer |
+| `universal_facts` | the encoder alone, of one layer, over facts |
 | `recurrent` | LSTMs, GRUs and plain recurrent layers, with attention or without: what the Transformer replaced |
 | `conv_s2s` | gated convolutions with attention in every layer |
 | `bytenet` | dilated convolutions without attention |

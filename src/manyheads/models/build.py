@@ -20,6 +20,8 @@ from manyheads.config.models.recurrent import RecurrentSettings
 from manyheads.config.models.transformer import TransformerSettings
 from manyheads.config.models.transformer_xl import TransformerXLSettings
 from manyheads.config.models.universal import UniversalSettings
+from manyheads.config.models.universal_facts import UniversalFactsSettings
+from manyheads.config.models.universal_language_model import UniversalLanguageModelSettings
 from manyheads.models.bert import BertModel
 from manyheads.models.bytenet import ByteNet
 from manyheads.models.compressive import CompressiveTransformer
@@ -31,6 +33,8 @@ from manyheads.models.recurrent import Recurrent
 from manyheads.models.transformer import Transformer
 from manyheads.models.transformer_xl import TransformerXL
 from manyheads.models.universal import Universal
+from manyheads.models.universal_facts import UniversalFacts
+from manyheads.models.universal_language_model import UniversalLanguageModel
 
 M = TypeVar("M", bound=nn.Module)
 
@@ -61,10 +65,14 @@ def build_model(config: ConfigBase, *, device: torch.device | str = "cpu") -> nn
                 return TransformerXL.from_settings(settings, vocabulary=source)
             case CompressiveSettings() as settings:
                 return CompressiveTransformer.from_settings(settings, vocabulary=source)
+            case UniversalLanguageModelSettings() as settings:
+                return UniversalLanguageModel.from_settings(settings, vocabulary=source)
             case BertSettings() as settings:
                 return BertModel.from_settings(settings, vocabulary=source)
             case MemoryNetworkSettings() as settings:
                 return MemoryNetwork.from_settings(settings, vocabulary=source)
+            case UniversalFactsSettings() as settings:
+                return UniversalFacts.from_settings(settings, vocabulary=source)
     raise AssertionError(f"no model is built from {config.model.kind} settings")
 
 

@@ -17,6 +17,7 @@ Whatever writes is `Autoregressive`: it extends a sequence one token at a time.
 
 `LanguageModel` has no source: it continues a text, and `RememberingLanguageModel` reads it piece by piece.
 `TextEncoder` reads a text in both directions and writes nothing.
+`FactModel` answers a question about facts with one word.
 """
 
 from __future__ import annotations
@@ -242,6 +243,58 @@ class TextEncoder(nn.Module, ABC):
     def multiplications(self, rows: int, length: int) -> int:
         """Return the multiplications of a forward pass over padded rows; 0 if the model cannot tell."""
         return 0
+
+
+NO_WORD = 0
+"""The id of what is no word, which adds nothing to a sentence about facts."""
+
+
+class MemoryInputs(NamedTuple):
+    """A batch of questions about facts.
+
+    Questions share facts, so `sentences` [N, J] has the word ids of each different fact once, and 0 where there is no
+    word; an empty memory is a sentence without words. `facts` [B, M] are numbers of sentences, the most recent fact
+    first. `counts` [B] are the memories of each row; what is beyond them is padding. `questions` [B, Q] are word ids.
+    """
+
+    sentences: Tensor
+    facts: Tensor
+    counts: Tensor
+    questions: Tensor
+
+    def to(self, device: torch.device | str) -> MemoryInputs:
+        """Return the same on a device."""
+        return MemoryInputs(*(one.to(device) for one in self))
+
+
+class Answers(NamedTuple):
+    """Logits of the answers [B, V], and what each question adds to the loss [B] where a model has such a penalty."""
+
+    logits: Tensor
+    penalty: Tensor | None = None
+
+
+class FactModel(nn.Module, ABC):
+    """A model that answers a question about facts with one word; it reads the `memory` most recent ones."""
+
+    memory: int
+
+    @abstractmethod
+    def answers(self, inputs: MemoryInputs) -> Answers:
+        """Return the answers to a batch of questions."""
+
+    def forward(self, inputs: MemoryInputs) -> Tensor:
+        """Return the logits [B, V] of the answers."""
+        return self.answers(inputs).logits
+
+    @property
+    @abstractmethod
+    def device(self) -> torch.device:
+        """Where the model computes."""
+
+    @abstractmethod
+    def multiplications(self, rows: int, memories: int) -> int:
+        """Return the multiplications of a forward pass over `rows` questions with as many memories."""
 
 
 AnySequenceToSequence: TypeAlias = SequenceToSequence[Any, Any]

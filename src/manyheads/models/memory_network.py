@@ -15,7 +15,7 @@ embeddings of facts.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Self
+from typing import Self
 
 import torch
 import torch.nn.functional as F
@@ -25,27 +25,9 @@ from manyheads.attention.observer import Observable
 from manyheads.attention.scheduled import Scheduled
 from manyheads.config.models.memory_network import MemoryNetworkSettings
 from manyheads.layers.dropout import Dropout
+from manyheads.models.interface import NO_WORD, Answers, FactModel, MemoryInputs
 
-NO_WORD = 0  # the id of what is no word, which adds nothing to a sentence
 DEVIATION = 0.1  # of the first weights
-
-
-class MemoryInputs(NamedTuple):
-    """A batch of questions about facts.
-
-    Questions share facts, so `sentences` [N, J] has the word ids of each different fact once, and 0 where there is no
-    word; an empty memory is a sentence without words. `facts` [B, M] are numbers of sentences, the most recent fact
-    first. `counts` [B] are the memories of each row; what is beyond them is padding. `questions` [B, Q] are word ids.
-    """
-
-    sentences: Tensor
-    facts: Tensor
-    counts: Tensor
-    questions: Tensor
-
-    def to(self, device: torch.device | str) -> MemoryInputs:
-        """Return the same on a device."""
-        return MemoryInputs(*(one.to(device) for one in self))
 
 
 class MemoryAttention(Observable):
@@ -102,7 +84,7 @@ class Hop(Scheduled):
         return (weights[:, None] @ outputs)[:, 0]
 
 
-class MemoryNetwork(nn.Module):
+class MemoryNetwork(FactModel):
     """The end-to-end memory network."""
 
     def __init__(
@@ -155,7 +137,7 @@ class MemoryNetwork(nn.Module):
         """Where the model computes."""
         return self.embeddings[0].device
 
-    def forward(self, inputs: MemoryInputs) -> Tensor:
+    def answers(self, inputs: MemoryInputs) -> Answers:
         """Return the logits [B, V] of the answers."""
         sentences, facts, counts, questions = inputs
         valid = torch.arange(facts.shape[1], device=facts.device) < counts[:, None]
@@ -167,7 +149,7 @@ class MemoryNetwork(nn.Module):
             state = output + (state if self.between is None else self.between(state))
             state = F.relu(state) if self.relu else state
         answers = self.embeddings[-1] if self.answer is None else self.answer
-        return F.linear(self.dropout(state), answers)
+        return Answers(F.linear(self.dropout(state), answers))
 
     def memories(self, sentences: Tensor, facts: Tensor) -> list[Tensor]:
         """Return the vectors of facts [B, M], numbers of sentences [N, J], in each embedding: E of [B, M, D]."""

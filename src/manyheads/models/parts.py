@@ -36,6 +36,8 @@ from manyheads.config.models.positions import (
     SinusoidalSettings,
     T5Settings,
 )
+from manyheads.config.models.universal import DepthSettings
+from manyheads.layers.depth import DepthRecurrence, Halting
 from manyheads.layers.embedding import Embedding
 from manyheads.layers.feed_forward import FeedForward
 from manyheads.layers.gated_feed_forward import AnyFeedForward, GatedFeedForward
@@ -94,6 +96,13 @@ def make_feed_forward(settings: LayerSettings) -> AnyFeedForward:
     """Return one feed-forward network."""
     kind = GatedFeedForward if settings.gated else FeedForward
     return kind(settings.width, settings.feed_forward, activation=settings.activation, bias=settings.biases)
+
+
+def make_depth(settings: DepthSettings) -> DepthRecurrence:
+    """Return one recurrence in depth."""
+    positions = added_positions(settings.positions, settings.width)
+    halting = None if settings.halting is None else Halting(settings.width, threshold=settings.halting.threshold)
+    return DepthRecurrence(settings.width, steps=settings.steps, positions=positions, halting=halting)
 
 
 def normalization(settings: LayerSettings) -> Normalization:

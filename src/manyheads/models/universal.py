@@ -21,11 +21,11 @@ from manyheads.attention.multi_head import MultiHeadAttention
 from manyheads.config.models.attention import DotProductSettings
 from manyheads.config.models.universal import UniversalSettings
 from manyheads.layers.decoder import DecoderLayer
-from manyheads.layers.depth import DepthRecurrence, Halting
+from manyheads.layers.depth import DepthRecurrence
 from manyheads.layers.embedding import Embedding, tied_vectors
 from manyheads.layers.encoder import EncoderLayer
 from manyheads.models.interface import Decoded, SequenceToSequence, Tokens
-from manyheads.models.parts import added_positions, make_feed_forward, make_self_attention, normalization
+from manyheads.models.parts import make_depth, make_feed_forward, make_self_attention, normalization
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,8 @@ class Universal(SequenceToSequence[UniversalMemory, UniversalState]):
                 dropout=settings.dropout,
                 normalization=kind,
             ),
-            encoder_depth=_depth(settings),
-            decoder_depth=_depth(settings),
+            encoder_depth=make_depth(settings),
+            decoder_depth=make_depth(settings),
             norms=(kind.final_norm(width), kind.final_norm(width)),
             output=output,
             ponder_cost=0.0 if settings.halting is None else settings.halting.cost,
@@ -189,10 +189,3 @@ def _attention(settings: UniversalSettings) -> MultiHeadAttention:
     """Return the attention over the encoder's output."""
     mechanism = DotProductAttention(dropout=settings.attention_dropout)
     return MultiHeadAttention(settings.width, settings.heads, bias=settings.biases, mechanism=mechanism)
-
-
-def _depth(settings: UniversalSettings) -> DepthRecurrence:
-    """Return the recurrence in depth of one side."""
-    positions = added_positions(settings.positions, settings.width)
-    halting = None if settings.halting is None else Halting(settings.width, threshold=settings.halting.threshold)
-    return DepthRecurrence(settings.width, steps=settings.steps, positions=positions, halting=halting)

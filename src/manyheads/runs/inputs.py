@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from manyheads.config.corpora import CorpusSettings
 from manyheads.data.formats.memories import are_memories, memory_files
+from manyheads.data.text.corpora import is_story_archive
 from manyheads.data.text.files import resolve, text_files
 from manyheads.data.text.fingerprints import Fingerprints
 from manyheads.errors import ManyheadsError
@@ -91,6 +92,9 @@ def corpus_inputs(settings: CorpusSettings, role: str) -> Iterator[Input]:
     """Yield the files of a corpus; a generated one has none."""
     if settings.pairs is not None and are_memories(settings.pairs, settings.format):
         yield from memory_inputs(settings.pairs, role)
+    elif is_story_archive(settings):
+        assert settings.pairs is not None
+        yield binary_input(settings.pairs, role)
     else:
         for given in (settings.source, settings.target, settings.pairs):
             yield from text_inputs(given, role)

@@ -28,7 +28,7 @@ from manyheads.errors import ManyheadsError, Notice
 from manyheads.metrics.scores import Score
 from manyheads.metrics.task_errors import task_errors
 from manyheads.models.build import build_model
-from manyheads.models.memory_network import MemoryInputs, MemoryNetwork
+from manyheads.models.interface import Answers, FactModel, MemoryInputs
 from manyheads.runs.folder import RunFolder
 from manyheads.runs.inputs import Input
 from manyheads.tasks.interface import (
@@ -58,9 +58,9 @@ class MemoryTensors(NamedTuple):
 class MemoryObjective(Objective[MemoryBatch]):
     """Predict the answer."""
 
-    model: MemoryNetwork
+    model: FactModel
 
-    def __init__(self, model: MemoryNetwork, *, smoothing: float) -> None:
+    def __init__(self, model: FactModel, *, smoothing: float) -> None:
         super().__init__()
         self.model = model
         self.smoothing = smoothing
@@ -76,13 +76,13 @@ class MemoryObjective(Objective[MemoryBatch]):
     def forward(self, batch: MemoryTensors) -> tuple[Tensor, int]:
         """Return the summed loss over the questions, and their number; it is smoothed while training alone."""
         smoothing = self.smoothing if self.training else 0.0
-        loss = smoothed_loss(self.logits(batch.inputs).float(), batch.answers, smoothing=smoothing)
-        return loss, len(batch.answers)
+        found = self.answers(batch.inputs)
+        loss = smoothed_loss(found.logits.float(), batch.answers, smoothing=smoothing)
+        return loss if found.penalty is None else loss + found.penalty.sum(), len(batch.answers)
 
-    def logits(self, inputs: MemoryInputs) -> Tensor:
-        """Return the logits of the answers [B, V]."""
-        logits: Tensor = self.model(inputs)
-        return logits
+    def answers(self, inputs: MemoryInputs) -> Answers:
+        """Return the logits of the answers [B, V], and a penalty [B] where the model has one."""
+        return self.model.answers(inputs)
 
     def multiplications(self, batch: MemoryBatch) -> int:
         """Return those of the hops and of the answer layer."""
@@ -90,11 +90,11 @@ class MemoryObjective(Objective[MemoryBatch]):
 
     def compile_stacks(self) -> None:
         """Compile the model, for any shape."""
-        self.logits = torch.compile(self.logits, dynamic=True)  # type: ignore[method-assign]
+        self.answers = torch.compile(self.answers, dynamic=True)  # type: ignore[method-assign]
 
 
 class MemoryQuestionsTask(Task[MemoryQuestionsRecipe, MemoryBatch]):
-    """A prepared run of a memory network."""
+    """A prepared run of a model that answers questions about facts."""
 
     name: ClassVar[str] = "memory_questions"
 
@@ -118,9 +118,8 @@ class MemoryQuestionsTask(Task[MemoryQuestionsRecipe, MemoryBatch]):
         task.rows, task.valid_rows = MemoryRows.of(train, task.words), MemoryRows.of(valid, task.words)
         _require_known_answers(task.valid_rows, where="data.valid")
         model = recipe.model
-        noise = model.noise if model.temporal else 0.0
         task.batches = MemoryBatches(
-            task.rows, size=recipe.data.batch, memory=model.memory, noise=noise, seed=recipe.seed
+            task.rows, size=recipe.data.batch, memory=model.memory, noise=model.noise_share, seed=recipe.seed
         )
         tell(f"{len(train):,} training questions, {len(valid):,} for validation, {len(task.words) - 1:,} words.")
         if longer := sum(one.dropped > 0 for one in (*train, *valid)):
@@ -148,7 +147,7 @@ class MemoryQuestionsTask(Task[MemoryQuestionsRecipe, MemoryBatch]):
         """Return what training would compute for a full memory of different facts."""
         planned = config or MemoryQuestionsConfig(model=recipe.model, vocabulary=ASSUMED_WORDS)
         model = build_model(planned, device="meta")
-        assert isinstance(model, MemoryNetwork)
+        assert isinstance(model, FactModel)
         rows, memory = recipe.data.batch, recipe.model.memory
         shapes = (rows * memory, ASSUMED_LENGTH), (rows, memory), (rows,), (rows, ASSUMED_LENGTH), (rows,)
         *inputs, answers = (torch.zeros(shape, dtype=torch.long, device="meta") for shape in shapes)
@@ -175,7 +174,7 @@ class MemoryQuestionsTask(Task[MemoryQuestionsRecipe, MemoryBatch]):
 
     def objective(self, model: nn.Module) -> MemoryObjective:
         """Return what is learned from a batch."""
-        assert isinstance(model, MemoryNetwork)
+        assert isinstance(model, FactModel)
         return MemoryObjective(model, smoothing=self.recipe.training.label_smoothing)
 
     def validator(self, model: nn.Module) -> MemoryValidator:

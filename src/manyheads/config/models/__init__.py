@@ -8,6 +8,8 @@
 | `transformer` | the paper's encoder–decoder |
 | `bert` | the encoder alone |
 | `universal` | an encoder–decoder of one layer each, applied again and again |
+| `universal_language_model` | the decoder alone, of one layer |
+| `universal_facts` | the encoder alone, of one layer, over facts |
 | `recurrent` | recurrent layers, with attention or without |
 | `conv_s2s` | gated convolutions with attention |
 | `bytenet` | dilated convolutions without attention |
@@ -34,6 +36,8 @@ from manyheads.config.models.recurrent import RecurrentSettings
 from manyheads.config.models.transformer import TransformerSettings
 from manyheads.config.models.transformer_xl import TransformerXLSettings
 from manyheads.config.models.universal import UniversalSettings
+from manyheads.config.models.universal_facts import UniversalFactsSettings
+from manyheads.config.models.universal_language_model import UniversalLanguageModelSettings
 from manyheads.config.unions import Kinds
 
 TranslationModel = Annotated[
@@ -43,11 +47,12 @@ TranslationModel = Annotated[
 """Models that read one sequence and write another."""
 
 LanguageModelChoice = Annotated[
-    LanguageModelSettings | TransformerXLSettings | CompressiveSettings, Kinds("language_model", noun="models")
+    LanguageModelSettings | TransformerXLSettings | CompressiveSettings | UniversalLanguageModelSettings,
+    Kinds("language_model", noun="models"),
 ]
 """Models that continue a text."""
 
-MemoryModel = Annotated[MemoryNetworkSettings, Kinds("memory_network", noun="models")]
+MemoryModel = Annotated[MemoryNetworkSettings | UniversalFactsSettings, Kinds("memory_network", noun="models")]
 """Models that answer questions about facts."""
 
 EncoderSettings = BertSettings

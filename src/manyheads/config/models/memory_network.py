@@ -50,6 +50,11 @@ class MemoryNetworkSettings(ModelSettings):
         return self
 
     @property
+    def noise_share(self) -> float:
+        """The share of empty memories while training: without places in time they would mean nothing."""
+        return self.noise if self.temporal else 0.0
+
+    @property
     def depths(self) -> tuple[int, ...]:
         """The number of hops."""
         return (self.hops,)

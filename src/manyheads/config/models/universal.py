@@ -20,21 +20,17 @@ class HaltingSettings(Settings):
     cost: float = Field(0.01, ge=0.0, description="Weight of the ponder cost in the loss.")
 
 
-class UniversalSettings(LayerSettings):
+class DepthSettings(LayerSettings):
     """One layer for all depths, applied again and again."""
 
     kind: Literal["universal"] = Field(
         "universal", description="One layer for all depths, applied again and again (Dehghani et al. 2019)."
     )
-    steps: Positive = Field(6, description="Steps in depth of encoder and decoder; with halting, at most.")
+    steps: Positive = Field(6, description="Steps in depth; with halting, at most.")
     halting: HaltingSettings | None = Field(
         None, description="Adaptive computation; {} for its defaults. Without it, every position takes all steps."
     )
     attention_dropout: Probability = Field(0.0, description="Dropout of the attention weights.")
-    tie: Literal["all", "target", "none"] = Field(
-        "all",
-        description="Shared embeddings: source, target and output (all), target and output (target), or none.",
-    )
     positions: PositionSettings = Field(
         default_factory=SinusoidalSettings,
         description="The positional encodings; absolute ones are added at every step.",
@@ -47,6 +43,20 @@ class UniversalSettings(LayerSettings):
         if self.positions.kind == "rotary" and self.width // self.heads % 2:
             raise ValueError(f"rotary positions need heads of an even width, not {self.width // self.heads}")
         return self
+
+    @property
+    def longest(self) -> int | None:
+        """The longest sequence that learned positions allow."""
+        return self.positions.maximum if self.positions.kind == "learned" else None
+
+
+class UniversalSettings(DepthSettings):
+    """An encoder–decoder of one layer each, for all depths."""
+
+    tie: Literal["all", "target", "none"] = Field(
+        "all",
+        description="Shared embeddings: source, target and output (all), target and output (target), or none.",
+    )
 
     @property
     def depths(self) -> tuple[int, ...]:
@@ -63,11 +73,6 @@ class UniversalSettings(LayerSettings):
     def distances(self, length: int) -> Distances:
         """Return the distances: every step takes one operation, and connects all positions."""
         return Distances(2 * self.steps, self.steps)
-
-    @property
-    def longest(self) -> int | None:
-        """The longest sequence that learned positions allow."""
-        return self.positions.maximum if self.positions.kind == "learned" else None
 
     @property
     def one_vocabulary(self) -> bool:

@@ -6,6 +6,7 @@
 | `tsv` | lines with columns between tabs |
 | `spreadsheet` | CSV, as spreadsheets write it |
 | `jsonl` | one JSON object per line |
+| `scan` | commands and actions as SCAN has them |
 | `memories` | translation memories and catalogues, a file or a folder of them |
 | `memory_units` | their units: a text in several languages, and the pairs of two of them |
 | `memory_languages` | which two languages of a memory are learned from and into |

@@ -1,4 +1,4 @@
-"""What a file of pairs looks like, found out from its beginning: delimiter and header; of memories, the languages.
+"""What a file of pairs looks like, found out from its beginning: SCAN, delimiter, header; of memories, the languages.
 
 A recipe states them, so that it always means the same; they are detected only where a recipe is chosen for files.
 """
@@ -10,8 +10,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from manyheads.config.tasks.memory_questions import ARCHIVES
 from manyheads.data.formats.memories import FORMAT, are_memories
 from manyheads.data.formats.memory_languages import find_direction
+from manyheads.data.formats.scan import FORMAT as SCAN
+from manyheads.data.formats.scan import is_scan
 from manyheads.data.formats.spreadsheet import records
 from manyheads.data.text.files import read_lines, text_files
 from manyheads.errors import ManyheadsError
@@ -47,8 +50,12 @@ def with_format(values: Mapping[str, Any]) -> dict[str, Any]:
     kind = format_of(Path(str(values["pairs"])), values.get("format") or "auto")
     if kind not in ("tsv", "csv"):  # an unknown format is refused with the other keys
         return dict(values)
+    if str(values["pairs"]).endswith(ARCHIVES):  # the archive of bAbI
+        return dict(values)
     path = text_files(str(values["pairs"]), role="pairs")[0]
     lines = list(islice(read_lines(path, lenient=True), BEGINNING))
+    if kind == "tsv" and values.get("format") != "tsv" and is_scan(lines):
+        return {**values, "format": SCAN}
     found: dict[str, Any] = {}
     if kind == "csv":
         found |= {"format": "csv", "delimiter": _delimiter(lines)}

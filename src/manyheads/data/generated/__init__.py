@@ -14,6 +14,7 @@ arguments give the same pairs on every machine, and no example of one split occu
 | `arithmetic` | addition, decimal and binary |
 | `parity` | whether the number of ones is odd |
 | `recall` | the values of keys |
+| `programs` | programs in a small language, and what they print |
 | `dates` | dates in many languages, rewritten in ISO 8601 |
 | `date_forms` | how a date is written in each locale, and which texts are ambiguous |
 | `listops` | nested lists to evaluate (labels) |
@@ -33,6 +34,7 @@ from manyheads.data.generated.arithmetic import Addition, BinaryAddition
 from manyheads.data.generated.dates import Dates
 from manyheads.data.generated.options import option_error
 from manyheads.data.generated.parity import Parity
+from manyheads.data.generated.programs import Programs
 from manyheads.data.generated.random_examples import Split
 from manyheads.data.generated.recall import Recall
 from manyheads.data.generated.sequences import Copy, Duplicate, Reverse, Sort
@@ -46,6 +48,7 @@ __all__ = [
     "Dates",
     "Duplicate",
     "Parity",
+    "Programs",
     "Recall",
     "Reverse",
     "Sort",
@@ -55,7 +58,10 @@ __all__ = [
     "task_names",
 ]
 
-_TASKS = {kind.name: kind for kind in (Copy, Reverse, Sort, Duplicate, Addition, BinaryAddition, Parity, Recall, Dates)}
+_TASKS = {
+    kind.name: kind
+    for kind in (Copy, Reverse, Sort, Duplicate, Addition, BinaryAddition, Parity, Recall, Programs, Dates)
+}
 
 
 class Task(Protocol):

@@ -1,5 +1,5 @@
 """Pairs of texts from the sources of a recipe: parallel files, TSV, CSV, JSONL, translation memories, folders of these,
-or a generated task.
+the archive of bAbI, or a generated task.
 
 A corpus can be read any number of times, always in the same order, and never has to fit into memory.
 """
@@ -13,19 +13,23 @@ from itertools import chain, zip_longest
 from pathlib import Path
 
 from manyheads.config.corpora import CorpusSettings
+from manyheads.config.tasks.memory_questions import ARCHIVES, BABI_TASKS
 from manyheads.data.cleaning.drift import drift_line
 from manyheads.data.formats.jsonl import read_jsonl
 from manyheads.data.formats.memories import MemoryTally, are_memories, listed_others, memory_files, read_memory
 from manyheads.data.formats.memory_units import Direction
+from manyheads.data.formats.scan import read_scan
 from manyheads.data.formats.spreadsheet import read_csv
 from manyheads.data.formats.tsv import read_tsv
 from manyheads.data.generated import Split, task
 from manyheads.data.text.files import text_files
 from manyheads.data.text.fingerprints import Fingerprints
 from manyheads.data.text.records import Pair
+from manyheads.data.text.stories import read_babi
 from manyheads.errors import ManyheadsError
 
-READERS = {"tsv": read_tsv, "csv": read_csv, "jsonl": read_jsonl}
+MOST_FACTS = 130  # of a story of bAbI: as many as is usual for the task with the longest stories
+READERS = {"tsv": read_tsv, "csv": read_csv, "jsonl": read_jsonl, "scan": read_scan}
 
 
 class Corpus(ABC):
@@ -59,7 +63,7 @@ class Corpus(ABC):
 def open_corpus(
     settings: CorpusSettings, *, split: Split, lenient: bool = False, fingerprints: Fingerprints | None = None
 ) -> Corpus:
-    """Return the corpus that the settings describe; `split` is used by generated tasks only.
+    """Return the corpus that the settings describe; `split` is used by generated tasks and the archive of bAbI only.
 
     A lenient corpus does not stop at bytes that are not UTF-8, so that a check can report them. Corpora that have files
     in common may share `fingerprints`.
@@ -69,6 +73,8 @@ def open_corpus(
     known = fingerprints or Fingerprints()
     if are_memories(settings.pairs, settings.format):
         return Memories(settings, known)
+    if is_story_archive(settings):
+        return StoryArchive(settings, known, split)
     kind = PairFiles if settings.pairs is not None else ParallelFiles
     return kind(settings, known, lenient=lenient)
 
@@ -125,7 +131,7 @@ class ParallelFiles(Corpus):
 
 
 class PairFiles(Corpus):
-    """TSV, CSV or JSONL files in which each record holds both sides."""
+    """TSV, CSV, JSONL or SCAN files in which each record holds both sides."""
 
     def __init__(self, settings: CorpusSettings, fingerprints: Fingerprints, *, lenient: bool = False) -> None:
         assert settings.pairs is not None
@@ -217,6 +223,48 @@ class Memories(Corpus):
     def origin(self) -> str:
         """Return the path."""
         return self._given
+
+
+def is_story_archive(settings: CorpusSettings) -> bool:
+    """Return whether pairs are the questions of an archive of bAbI, by its name."""
+    return settings.pairs is not None and settings.format == "auto" and settings.pairs.endswith(ARCHIVES)
+
+
+class StoryArchive(Corpus):
+    """Questions of bAbI from its archive: facts and question are a source, and the answer is its target.
+
+    Of a longer story, the `MOST_FACTS` most recent facts are read.
+    """
+
+    def __init__(self, settings: CorpusSettings, fingerprints: Fingerprints, split: Split) -> None:
+        assert settings.pairs is not None
+        self._fingerprints, self._given, self._split = fingerprints, settings.pairs, split
+        (self.archive,) = text_files(settings.pairs, role="questions")
+        if split == "valid":
+            raise ManyheadsError(
+                "an archive of bAbI has no validation questions.",
+                where=settings.pairs,
+                cure="Hold some of the training questions out: data.held_out: 1000",
+            )
+        every = {f"qa{number}": number for number in range(1, BABI_TASKS + 1)}
+        kept = settings.keep.get("task", tuple(every))
+        if {*settings.keep} - {"task"} or not {*kept} <= {*every}:
+            raise ManyheadsError("`keep` names tasks of bAbI.", where=settings.pairs, cure="keep: {task: [qa1, qa2]}")
+        self.numbers = [every[name] for name in kept]
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield the questions, task by task."""
+        for asked in read_babi(self.archive, numbers=self.numbers, split=self._split, memory=MOST_FACTS):
+            assert asked.answer is not None
+            yield Pair(asked.source, asked.answer)
+
+    def key(self) -> str:
+        """Return the checksum of the archive, and what is read of it."""
+        return f"stories {self._fingerprints.of([self.archive])} {self._split} {self.numbers}"
+
+    def origin(self) -> str:
+        """Return the path and the part."""
+        return f"{self._given}, tasks {', '.join(map(str, self.numbers))}, {self._split}"
 
 
 def _direction(settings: CorpusSettings) -> Direction:
