@@ -15,7 +15,8 @@ from manyheads.config.special import SpecialIds
 from manyheads.data.batches.mixture import Mixture
 from manyheads.data.batches.pairs import PairBatch, PairBatches
 from manyheads.data.batches.store import Store, open_store
-from manyheads.data.text.corpora import Corpus, Together, Weighted
+from manyheads.data.text.combined import Together, Weighted
+from manyheads.data.text.corpora import Corpus
 from manyheads.data.text.held_out import HeldOut, Without, open_corpora
 from manyheads.data.text.records import Pair
 from manyheads.data.tokens.tokenizers import PAD, START, TRAINING_PAIRS, Tokenizers, train_tokenizers

@@ -28,7 +28,8 @@ from manyheads.data.modifiers.punctuation import without_final_punctuation
 from manyheads.data.modifiers.tags import with_tags
 from manyheads.data.modifiers.terms import with_term_hint
 from manyheads.data.modifiers.typos import with_typos
-from manyheads.data.text.corpora import open_corpus, tagged
+from manyheads.data.text.combined import tagged
+from manyheads.data.text.corpora import open_corpus
 from manyheads.data.text.records import Pair
 from manyheads.data.tokens.tokenizers import END, PAD, START, Tokenizers, train_tokenizers
 

@@ -11,7 +11,8 @@ from manyheads.config.messages import build
 from manyheads.config.reading import build_recipe
 from manyheads.config.tasks.translation import TranslationRecipe
 from manyheads.data.batches.store import store_key
-from manyheads.data.text.corpora import Tagged, open_corpus
+from manyheads.data.text.combined import Tagged
+from manyheads.data.text.corpora import open_corpus
 from manyheads.data.text.held_out import open_corpora
 from manyheads.data.text.records import Pair
 from manyheads.data.tokens.tokenizers import PAD, Tokenizer, train_tokenizers

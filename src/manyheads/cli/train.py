@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -11,6 +11,11 @@ from manyheads.cli import completion
 from manyheads.cli.options import Changes, Device, PairsFormat, SourceColumn, TargetColumn
 from manyheads.cli.server_afterwards import ENDED, ServerAfterwards
 from manyheads.serving.options import variable
+
+if TYPE_CHECKING:
+    from manyheads.runs.folder import RunFolder
+    from manyheads.studies.forecast import Forecast
+    from manyheads.training.progress import Reporter
 
 Recipe = Annotated[
     Path | None,
@@ -129,14 +134,12 @@ def train(
     changes: Changes = None,
 ) -> None:
     """Train a model. The same command continues a training that was stopped; Ctrl-C saves."""
-    from manyheads.data.formats.memories import are_memories
     from manyheads.studies.forecast import load_forecast
     from manyheads.training.files import Columns, Files
     from manyheads.training.progress import Reporter
     from manyheads.training.train import train as run_training
 
-    if recipe is not None and pairs is None and are_memories(str(recipe)):
-        recipe, pairs = None, recipe
+    recipe, pairs = _memory_as_pairs(recipe, pairs)
     columns = Columns(pairs_format, source_column, target_column)
     files = Files(
         *(source, target, pairs, columns, valid_source, valid_target, valid_pairs, start_from, to),
@@ -161,6 +164,20 @@ def train(
         accept_changed_data=accept_changed_data,
         progress=reporter,
     )
+    _conclude(run, reporter, forecast, server)
+
+
+def _memory_as_pairs(recipe: Path | None, pairs: Path | None) -> tuple[Path | None, Path | None]:
+    """Return the recipe and the pairs: a translation memory in place of a recipe is pairs."""
+    from manyheads.data.formats.memories import are_memories
+
+    if recipe is not None and pairs is None and are_memories(str(recipe)):
+        return None, recipe
+    return recipe, pairs
+
+
+def _conclude(run: RunFolder, reporter: Reporter, forecast: Forecast | None, server: ServerAfterwards | None) -> None:
+    """Say how wrong a forecast was, and start the server, as far as they are asked for."""
     if forecast is not None and reporter.summary is not None:
         reporter.note(forecast.verdict(run, reporter.summary.score))
     if server is not None and reporter.outcome in ENDED:

@@ -19,7 +19,8 @@ from manyheads.data.batches.pairs import PairBatch, PairBatches
 from manyheads.data.batches.stages import stage_batches
 from manyheads.data.batches.store import Store, open_store, require_possible_targets
 from manyheads.data.formats.detection import with_format
-from manyheads.data.text.corpora import Corpus, Weighted, open_corpus, together
+from manyheads.data.text.combined import Weighted, together
+from manyheads.data.text.corpora import Corpus, open_corpus
 from manyheads.data.text.fingerprints import Fingerprints
 from manyheads.data.text.held_out import Corpora, open_corpora
 from manyheads.data.text.records import Pair

@@ -7,6 +7,7 @@
 | `fingerprints` | checksums of files, computed while they are read |
 | `records` | `Pair` and `Example`, the items of corpora |
 | `corpora` | pairs from parallel files, TSV, CSV, JSONL, folders or generated tasks |
+| `combined` | corpora made of others: tagged, together, sampled by weight |
 | `cut` | which pairs are held out for validation |
 | `held_out` | training and validation data, cut by sentence |
 | `examples` | examples with labels or answers from TSV, JSONL or generated tasks |

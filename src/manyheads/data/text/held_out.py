@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from manyheads.config.corpora import CorpusSettings, DataSettings
-from manyheads.data.text.corpora import Corpus, open_corpus, tagged, together
+from manyheads.data.text.combined import tagged, together
+from manyheads.data.text.corpora import Corpus, open_corpus
 from manyheads.data.text.cut import Cut, cut_off
 from manyheads.data.text.fingerprints import Fingerprints
 from manyheads.data.text.records import Pair
