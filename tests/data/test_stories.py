@@ -274,6 +274,12 @@ def test_the_pairs_are_the_questions_that_a_memory_network_reads(tmp_path: Path)
     assert found == [Pair(one.source, one.answer or "") for one in read(STORY)]
 
 
+def test_an_archive_of_anything_else_is_refused_with_what_to_do(tmp_path: Path):
+    place = archive(tmp_path / "mine.tar.gz", {"train.tsv": "one\ttwo\n"})
+    with pytest.raises(ManyheadsError, match=r"only that of bAbI is read.*Unpack it"):
+        list(open_corpus(CorpusSettings(pairs=str(place)), split="train").pairs())
+
+
 def test_the_part_of_an_archive_decides_whether_a_corpus_is_the_same(every_task: Path):
     settings = CorpusSettings.model_validate({"pairs": str(every_task)})
     one_task = CorpusSettings.model_validate({"pairs": str(every_task), "keep": {"task": ["qa1"]}})

@@ -130,7 +130,7 @@ def test_two_questions_cannot_be_shown_at_once(run: Path):
 
 
 def test_a_run_without_a_memory_says_so(run: Path):
-    with pytest.raises(ManyheadsError, match="a memory network, which answers with one word"):
+    with pytest.raises(ManyheadsError, match="which answers with one word"):
         Inspector(run).beam(STORY)
 
 

@@ -225,7 +225,7 @@ class Inspector:
             return self._subject
         what = {
             Reading: "an encoder, which reads but does not write",
-            Remembering: "a memory network, which answers with one word",
+            Remembering: "a model of questions about facts, which answers with one word",
         }.get(type(self._subject), "a language model, which has no source")
         raise ManyheadsError(f"this run is {what}.", where=str(self.folder))
 

@@ -196,6 +196,12 @@ def read_babi(archive: Path, *, numbers: Sequence[int], split: str, memory: int)
     except OSError as error:
         raise unreadable(archive, error) from None
     missing = [number for number in numbers if not found.get(number)]
+    if not found:
+        raise ManyheadsError(
+            f"of archives, only that of bAbI is read, and this one has no {split} questions of it.",
+            where=str(archive),
+            cure="Unpack it, and name the file with the pairs.",
+        )
     if missing:
         listed = ", ".join(map(str, missing))
         raise ManyheadsError(f"this archive has no {split} questions of these tasks: {listed}.", where=str(archive))
