@@ -13,6 +13,7 @@ These are what training data and checks ask for: `placeholders`. A translator ke
 | kind | examples |
 |---|---|
 | paths | `/etc/hosts`, `~/notes.txt`, `C:\Users`, `docs/index.md` |
+| code | `` `git init` ``, ` ``True`` `, between backticks |
 | numbers that are names | `MSB3352`, `2.20.0`, `192.168.0.1`, `0x1F`, `550e8400-e29b-41d4-a716-446655440000`, `33418` |
 | pictures | emoji, arrows, symbols of icon fonts (private-use characters), the file separator |
 | in a plural form | `#` by itself |
@@ -30,7 +31,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-_ADDRESS = r"[^\s<>\"'”“»«，。；：、！？（）]"
+_ADDRESS = r"[^\s<>\"'`”“»«，。；：、！？（）]"
 _ATTRIBUTE = r"""\s+[\w:.-]+\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>]+)"""
 # `<path>` names what the reader should insert, and is translated; `<b>` and `<path d="…">` are markup.
 _ELEMENTS = (
@@ -59,6 +60,7 @@ _BYTE = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
 _PICTURE = "[\U0001f000-\U0001faff\u2190-\u21ff\u2300-\u23ff\u25a0-\u27bf\u2b00-\u2bff]"
 _JOINING = "[\ufe0e\ufe0f\u20e3\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]"  # follow a picture and belong to it
 _OWN = (  # what a translator keeps beside the placeholders
+    r"|``[^`\n]{1,200}``|(?<![\w`])`(?!\s)[^`<\n]{0,199}[^`<\s]`(?![\w`])"
     r"|(?<![\w/.:<~])(?:~|\.{1,2})?(?:/[\w.+@*-]+){2,}/?|(?<![\w/.:<])(?:~|\.{1,2})/[\w.+@*-]+"
     r"|\b[A-Za-z]:\\[^\s\"'<>|]*|(?<![\w/.])[\w.+-]+(?:/[\w.+-]+)+\.[A-Za-z]\w{0,4}\b"
     r"|\b[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}\b|\b0x[0-9A-Fa-f]+\b"
@@ -71,7 +73,7 @@ _OWN = (  # what a translator keeps beside the placeholders
 )
 _BY_PLACE = rf"%{_FLAGS}(?:hh|h|ll|l|q|j|z|t)?[a-zA-Z@]"  # without a name and a number
 _MAYBE_PROTECTED = re.compile(
-    rf"[{{<%@/\\#\ue000-\uf8ff\x1c]|{_PICTURE}|\$\(|www\.|\[X|[A-Z][-_]?\d|0x|\d\.\d+\.|\d{{5}}|[0-9A-Fa-f]{{8}}-"
+    rf"[{{<%@/\\#`\ue000-\uf8ff\x1c]|{_PICTURE}|\$\(|www\.|\[X|[A-Z][-_]?\d|0x|\d\.\d+\.|\d{{5}}|[0-9A-Fa-f]{{8}}-"
 )
 _TRAILING = ".,;:!?)]}'\""  # ends a sentence rather than an address
 
