@@ -60,7 +60,10 @@ def list_corpora(as_json: AsJson = False) -> None:
     for corpus in CATALOGUE:
         size, shippable = f"{corpus.content_bytes / 1e6:.1f}", "yes" if corpus.shippable else "no"
         table.add_row(corpus.name, corpus.description, size, corpus.licence, shippable)
-    Console().print(table)
+    console = Console()
+    if not console.is_terminal:  # rich takes 80 columns there, which cut words apart
+        console = Console(width=WIDE)
+    console.print(table)
 
 
 @app.command("get")
