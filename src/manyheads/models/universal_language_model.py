@@ -91,8 +91,8 @@ class UniversalLanguageModel(DecoderOnly, LanguageModel[TextState]):
 
     def read(self, tokens: Tensor, state: TextState) -> TextState:
         """Return the state after T more tokens per row [B, T], which are read in pieces."""
-        for piece in tokens.split(PIECE, dim=1):
-            _, state = self._extended(piece, state)
+        for begin in range(0, tokens.shape[1], PIECE):
+            _, state = self._extended(tokens[:, begin : begin + PIECE], state)
         return state
 
     def _extended(self, tokens: Tensor, state: TextState) -> tuple[Computed, TextState]:
