@@ -7,7 +7,7 @@ were trained and as they are shipped. A second cut, of corpora with names, gives
 in words what cannot be measured: description, data and licence, which corpora make a domain, and the cut whose corpora
 are to be attributed; `ATTRIBUTION.md` names them as the catalogue does. What was there under the same name is replaced.
 
-    python tools/ship.py RUN --weights tools/weights/manyheads-1
+    python tools/ship.py RUN --weights tools/weights/manyheads-1 --about tools/manyheads-1.json
 
 This writes the run in the same small form to another folder, without scores: weights that a training can start from.
 """
@@ -107,6 +107,12 @@ def attribution_text(cut: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
+def write_attribution(about: dict[str, Any], draft: Path) -> None:
+    """Write who is to be named for the corpora, if the cut that they come from is known."""
+    if "cut" in about:
+        (draft / "ATTRIBUTION.md").write_text(attribution_text(ROOT / about["cut"]), encoding="utf-8")
+
+
 def results(run: RunFolder, draft: Path, test: Path) -> Iterator[Result]:
     """Translate the test data of every direction with both forms of the weights, and score it."""
     trained, shipped = Translator(run.path), Translator(draft)
@@ -177,26 +183,26 @@ def main() -> None:
     """Ship a run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path)
-    parser.add_argument("--weights", type=Path, help="write the weights to this folder, and nothing else")
+    parser.add_argument("--weights", type=Path, help="write the weights to this folder, and no scores")
     parser.add_argument("--test", type=Path)
     parser.add_argument("--domains", type=Path, help="a cut of corpora with names, for scores by domain")
     parser.add_argument("--about", type=Path)
     options = parser.parse_args()
     run = RunFolder.open(options.run)
+    if options.weights is None and (options.test is None or options.about is None):
+        parser.error("--test and --about are needed, unless --weights is given")
+    about = json.loads(options.about.read_text(encoding="utf-8")) if options.about else {}
     if options.weights is not None:
         with new_folder(options.weights) as draft:
             write_run(run, draft)
+            write_attribution(about, draft)
         return
-    if options.test is None or options.about is None:
-        parser.error("--test and --about are needed, unless --weights is given")
-    about = json.loads(options.about.read_text(encoding="utf-8"))
     with new_folder(FOLDER / about["name"]) as draft:
         parameters = write_run(run, draft)
         found = list(results(run, draft, options.test))
         domains = domain_scores(draft, options.domains, about.get("domains", {})) if options.domains else {}
         (draft / "card.md").write_text(card(about, found, domains, parameters), encoding="utf-8")
-        if "cut" in about:
-            (draft / "ATTRIBUTION.md").write_text(attribution_text(ROOT / about["cut"]), encoding="utf-8")
+        write_attribution(about, draft)
         sums = {
             str(file.relative_to(draft)): hashlib.sha256(file.read_bytes()).hexdigest()
             for file in sorted(draft.rglob("*"))
