@@ -59,6 +59,7 @@ def test_what_is_translated_is_no_placeholder(text):
         ("↩ 👍🏽 👨\u200d👩\u200d👧 🇩🇪 \ue123", ["↩", "👍🏽", "👨\u200d👩\u200d👧", "🇩🇪", "\ue123"]),
         ("# files of {0}", ["#", "{0}"]),
         ("Run `git init -q`, see ``True`` or `https://a.org/b`.", ["`git init -q`", "``True``", "`https://a.org/b`"]),
+        ("请确保扩展`{0}`已安装, I don`t know, you can`t", ["`{0}`"]),
         ("``quoted'' text, a ` alone, and `a link <https://a.org>`_", ["https://a.org"]),
         ("and/or, km/h, 24/7, TCP/IP, 3 of 1984, 1.000.000, 12,345,678, 15.11.2026, 1st, #5", []),
     ],
