@@ -3,7 +3,7 @@
     c x  a q  b p   b c a   →   p x q
 
 It is the recall with many queries of Arora et al. (2023, "Zoology"): keys and values are different symbols, each occurs
-at most once among the pairs, and every key is asked for once. Theirs has other symbols between the queries; here there
+at most once among the pairs, and every key is asked for once. Zoology has other symbols between the queries; here there
 are none, and the answers are a target of their own.
 """
 
