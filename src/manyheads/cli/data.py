@@ -62,7 +62,7 @@ def list_corpora(as_json: AsJson = False) -> None:
         table.add_row(corpus.name, corpus.description, size, corpus.licence, shippable)
     console = Console()
     if not console.is_terminal:  # rich takes 80 columns there, which cut words apart
-        console = Console(width=WIDE)
+        console = Console(width=max(console.width, WIDE))
     console.print(table)
 
 
