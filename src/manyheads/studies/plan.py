@@ -111,7 +111,7 @@ def _recipe(files: Files) -> TranslationRecipe:
     recipe = files.recipe(())
     if recipe.metric not in SCORES:
         what = f"only BLEU and chrF can be forecast, and these texts would be judged by {recipe.metric}."
-        raise ManyheadsError(what, where=recipe.name)
+        raise ManyheadsError(what, where=str(files.pairs or files.source))
     return recipe
 
 
